@@ -12,7 +12,7 @@ Where every question makes its own state they are asked in long histories, which
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,51 +59,31 @@ class Lasting:
         ]
         if len(asked) >= 2 * EXECUTED:
             return None
-        if self.access.constructs and sum(len(one.plan) for one in asked) < 2 * EXECUTED:
-            found = self._in_histories(evidence, starts, [one.plan for one in asked], history)
-        else:
-            found = self._executed(evidence, starts, rng)
-        found = found or self._refused(evidence)
-        return None if found is None else Ask(*found, LASTING, stopped=stop, examines=True)
-
-    def _in_histories(
-        self,
-        evidence: Evidence,
-        starts: Sequence[Node],
-        asked: Sequence[Way],
-        history: Callable[[Node, int], Way],
-    ) -> tuple[Node, Way] | None:
-        """A long plan that executes actions executed too seldom, and ends with the one with which the fewest of them ended.
-
-        Only its end is seen: what an action brings about there may be overwritten by any other one.
-        """
         executed = executions(evidence)
         wanted = EXECUTED // max(1, len(executed))
         seldom = {name for name, count in executed.items() if count < wanted}
-        ends = Counter(plan[-1].name for plan in asked)
-        for start in starts if seldom else ():
-            plan = history(start, HISTORY)
-            names = [step.name for step in plan]
-            if not seldom.isdisjoint(names):
-                last = min(dict.fromkeys(names[::-1]), key=lambda name: (ends[name], executed[name]))
-                return start, plan[: len(plan) - names[::-1].index(last)]
-        return None
+        found = None
+        if seldom and self.access.constructs and sum(len(one.plan) for one in asked) < 2 * EXECUTED:
+            ends = Counter(one.plan[-1].name for one in asked)
+            found = _in_history(starts, seldom, lambda name: (ends[name], executed[name]), history)
+        elif seldom:
+            found = self._executed(evidence, starts, seldom, rng)
+        found = found or self._refused(evidence)
+        return None if found is None else Ask(*found, LASTING, stopped=stop, examines=True)
 
     def _executed(
-        self, evidence: Evidence, starts: Sequence[Node], rng: np.random.Generator
+        self, evidence: Evidence, starts: Sequence[Node], seldom: Set[str], rng: np.random.Generator
     ) -> tuple[Node, Way] | None:
         """A plan with as few steps as possible of others than the actions executed too seldom, each of which may end it alike.
 
         In the same order again and again they would hardly lead anywhere.
         """
-        executed = executions(evidence)
-        wanted = EXECUTED // max(1, len(executed))
         predictions = self._worked_out(evidence)
         most, best = 0.0, dict[str, list[tuple[Node, Way]]]()
         for start in starts:
             for way, state in predictions.surroundings(start.state, SEARCHED // len(starts), LONGEST - 1):
-                rank = (sum(executed[step.name] < wanted for step in way) + 1) / (len(way) + 1)
-                steps = [step for step in predictions.executable(state) if executed[step.name] < wanted]
+                rank = (sum(step.name in seldom for step in way) + 1) / (len(way) + 1)
+                steps = [step for step in predictions.executable(state) if step.name in seldom]
                 if steps and rank > most:
                     most, best = rank, {}
                 if rank == most:
@@ -135,6 +115,25 @@ class Lasting:
         if known is None or known[0] is not evidence or known[1] != version:
             known = self._predictions = evidence, version, Predictions(evidence)
         return known[2]
+
+
+def _in_history(
+    starts: Sequence[Node],
+    seldom: Set[str],
+    ended: Callable[[str], tuple[int, int]],
+    history: Callable[[Node, int], Way],
+) -> tuple[Node, Way] | None:
+    """A long plan with actions executed too seldom; it ends with the one of which ``ended`` is least.
+
+    Only its end is seen: what an action brings about there may be overwritten by any other one.
+    """
+    for start in starts:
+        plan = history(start, HISTORY)
+        names = [step.name for step in plan]
+        if not seldom.isdisjoint(names):
+            last = min(dict.fromkeys(names[::-1]), key=ended)
+            return start, plan[: len(plan) - names[::-1].index(last)]
+    return None
 
 
 def executions(evidence: Evidence) -> Counter[str]:

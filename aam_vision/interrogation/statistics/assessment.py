@@ -82,12 +82,6 @@ class Assessment:
     actions: Mapping[str, ActionAssessment]
 
     @property
-    def refusals_err(self) -> bool:
-        """Whether a step was refused that the likeliest preconditions say could be executed."""
-        actions = self.actions.values()
-        return any((one.precondition.applicable & ~one.counts.executed).any() for one in actions)
-
-    @property
     def unfit(self) -> list[str]:
         """The parts that fit no STRIPS model, in words."""
         return [text for action in self.actions.values() for text in action.unfit]
@@ -159,7 +153,8 @@ class Assessor:
             refusals, executions = refusal_rate(executed, applicable), execution_rate(executed, applicable)
             if np.allclose(before, (refusals, executions)):
                 break
-        rates = ErrorRates(misreadings(self._frame.counts), refusals, executions)
+        mistaken = bool((applicable & ~executed).any())
+        rates = ErrorRates(misreadings(self._frame.counts), refusals, executions, refusals_err=mistaken)
         actions = {name: _assessed(counts, found[name], rates) for name, counts in self._counts.items()}
         return Assessment(rates, actions)
 

@@ -217,7 +217,7 @@ class ErrorRates:
     looks_err: bool = False
     """Whether looks at one situation have differed, where each was looked at until it was certain."""
     refusals_err: bool = False
-    """Whether steps were executed there that had been refused."""
+    """Whether steps were refused that could be executed."""
 
 
 def misreadings(counts: Mapping[str, Counts]) -> dict[str, Misreading]:

@@ -58,7 +58,8 @@ def next_trial(
 
     ``bases`` are states to start from: one of every problem.
     """
-    times = ceil(log(doubt) / log(assessment.rates.refusals)) if assessment.refusals_err else 0
+    rates = assessment.rates
+    times = ceil(log(doubt) / log(rates.refusals)) if rates.refusals_err else 0
     for name, action in assessment.actions.items():
         size = len(action.index.atoms)
         if action.counts.attempts >= max(LEAST_ATTEMPTS, ATTEMPTS_PER_ATOM * size):
@@ -127,12 +128,14 @@ def _atom_values(
         return values, f"see what {action.index.header.name} changes"
     if action.missing.any():
         return values, f"see what else {action.index.header.name} might change"
-    seldom = best & (action.times_refused < times)
-    if not seldom.any():
+    if not times:
+        return None
+    refused = np.where(best, action.times_refused, times)
+    if refused.min() >= times:
         return None
     if not action.counts.executed[-1]:
         return values, "see whether refusals go on"
-    sign, number = divmod(int(np.where(seldom, action.times_refused, times).argmin()), size)
+    sign, number = divmod(int(refused.argmin()), size)
     values[number] = bool(sign)
     text = action.index.atoms[number].text(action.index.header.parameters)
     return values, f"test {'not ' * sign}{text} at another time"
