@@ -172,7 +172,7 @@ def conditional(
     if literal is not None:
         told = f"{cut(doubtful.outcome, 40)} where {cut(literal, 40)}"
         return verdict(Family.CONDITIONAL, name, told, *shown, literal=literal)
-    if len({trial.before.state for trial in strange}) > 1 and usual:
+    if len({(trial.before.state, trial.step) for trial in strange}) > 1 and usual:
         told = f"{cut(doubtful.outcome, 30)} in some states; no single literal tells which"
         return verdict(Family.CONDITIONAL, name, told, *shown)
     why = f"{name}: {cut(doubtful.outcome, 50)}, which its model rules out"

@@ -91,18 +91,24 @@ def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 
 
 def by_history(course: Course, split: Split) -> Diagnosis | None:
-    """Hidden, if what was done before with an object of a step tells how it comes out; None if that does not tell."""
+    """Hidden, if what was done before with an object of a step tells how it comes out; None if that does not tell.
+
+    Steps with that object have come out both ways: what never changes may as well be a property of the object.
+    """
     shared: dict[bool, list[set[tuple[str, int, int]]]] = {True: [], False: []}
     differing: dict[bool, set[tuple[State, GroundAction]]] = {True: set(), False: set()}
+    named: dict[bool, set[tuple[int, str]]] = {True: set(), False: set()}
     for number in split.order:
         trial, strange = course.trials[number], number in split.strange
         if (found := course.shared(trial)) is not None:
             shared[strange].append(found)
+            named[strange].update(enumerate(trial.step.objects))
             differing[strange].add((trial.before.state, trial.step))
     if min(map(len, differing.values())) < BEFORE_AND_AFTER:
         return None
     for strange, when in ((True, "after"), (False, "unless after")):
-        if told := set.intersection(*shared[strange]).difference(*shared[not strange]):
+        told = set.intersection(*shared[strange]).difference(*shared[not strange])
+        if told := {one for one in told if any(place == one[2] for place, _ in named[True] & named[False])}:
             action, _, own = min(told)
             usual, others = course.of_split(split)
             parameter = course.header(usual[0].step.name).parameters[own]

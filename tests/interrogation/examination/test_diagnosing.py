@@ -111,8 +111,12 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
     first(
-        14,
+        16,
         [
+            # what never changed with an object is no matter of what was done with it before
+            ("refused for another object", TRAJECTORY, 2300000),
+            # no step of the action works there, whatever its arguments
+            ("refused for a count", SNAPSHOT, 2300007),
             # many steps are explored where each goes on from the last
             ("refused for a count", RESET, 720003),
             # what was done before with the same object tells more than how other objects stand
