@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from aam_vision.model.query import (
     traced,
 )
 from aam_vision.model.strips import ActionHeader, Vocabulary
-from aam_vision.support.errors import AamError, AgentFailed, reason
-
-T = TypeVar("T")
 
 
 class AgentDecorator:
@@ -63,31 +59,6 @@ class AgentDecorator:
     def expect(self, questions: Sequence[Expected]) -> None:
         """Pass on what will be asked next."""
         expect(self.agent, questions)
-
-
-class GuardedAgent(AgentDecorator):
-    """An agent in anybody's Python: whatever it raises is a failure of the agent, which leaves what was learned before."""
-
-    def initial(self) -> Sequence[Situation]:
-        return _guarded(self.agent.initial)
-
-    def ask(self, query: Query) -> Response:
-        found = _guarded(lambda: self.agent.ask(query))
-        if not isinstance(found, Response):
-            raise AgentFailed(f"ask returned {type(found).__name__}; it has to return a Response")
-        return found
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        return _guarded(lambda: self.agent.walk(start, steps, rng))
-
-
-def _guarded(call: Callable[[], T]) -> T:
-    try:
-        return call()
-    except AamError:
-        raise
-    except Exception as error:  # of any kind: it is foreign code
-        raise AgentFailed(f"the agent raised {reason(error)}") from error
 
 
 # An agent whose longest calls are announced, so that whoever waits for the first answer knows what is going on.

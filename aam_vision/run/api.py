@@ -110,7 +110,7 @@ def interrogate(
     """
     import numpy as np
 
-    from aam_vision.agents.decorator import GuardedAgent
+    from aam_vision.agents.guarded import GuardedAgent
     from aam_vision.interrogation.chance.result import Options as ChanceOptions
     from aam_vision.interrogation.chance.result import most_steps
     from aam_vision.interrogation.going_on import go_further, with_outcomes
@@ -124,6 +124,7 @@ def interrogate(
     for name in options:
         if name not in Options.__annotations__:  # refused as Python does where all are spelled out
             raise TypeError(f"interrogate() got an unexpected keyword argument {name!r}")
+    _check_seed(seed)
     within = options.get("within", 0.05)
     if not MIN_WITHIN <= within <= MAX_WITHIN:
         raise UnusableInput(f"give a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}", "within", f"{within:g}")
@@ -175,6 +176,11 @@ def interrogate(
     if failure is not None and raises:
         raise failure
     return result
+
+
+def _check_seed(seed: int) -> None:
+    if seed < 0:
+        raise UnusableInput("give a number from 0", "seed", seed)
 
 
 def learn_from_traces(
@@ -286,10 +292,13 @@ def interrogate_controls(
         stack(?block - block, ?block2 - block)
         unstack(?block - block, ?block2 - block)
     """
+    from aam_vision.agents.guarded import GuardedAgent
     from aam_vision.interrogation.controls.interrogating import Options as ControlOptions
     from aam_vision.interrogation.controls.interrogating import interrogate as interrogated
     from aam_vision.support.resources import Resources
 
+    _check_seed(seed)
+    agent = GuardedAgent(agent)
     if not agent.access.snapshots:
         raise UnusableInput("controls need snapshot access", "access", agent.access.value)
     with one_thread():

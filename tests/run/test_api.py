@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests.elements import Elements
 from tests.finished import result_of
 from tests.policies.tower import CLUMSY
 from tests.processes import fresh
+from tests.refusals import told_by
 
 ROOT = Path(__file__).parents[2]
 OF_THE_AGENT = {"access", "seed", "repeated_arguments"}
@@ -182,6 +184,13 @@ def test_whatever_an_agent_raises_is_its_failure_and_leaves_what_was_learned(met
     with pytest.raises(aam_vision.AgentFailed, match="KeyError: 'gone'") as raised:
         aam_vision.interrogate(agent)
     assert isinstance(raised.value.__cause__.__cause__, KeyError)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("interrogate", [aam_vision.interrogate, aam_vision.interrogate_controls])
+def test_a_seed_is_no_negative_number_and_an_agent_is_no_name(interrogate: Callable[..., Any]) -> None:
+    agent = aam_vision.agent_for("blocks", controls=interrogate is aam_vision.interrogate_controls)
+    told_by(lambda: interrogate(agent, seed=-1), "^seed -1: give a number from 0")
+    told_by(lambda: interrogate("blocks"), "str is no agent")
 
 
 def test_an_agent_in_python_that_does_not_answer_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

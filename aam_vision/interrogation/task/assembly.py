@@ -34,7 +34,7 @@ class Interrogation:
     """An agent, and how it is interrogated.
 
     Raises:
-        UnusableInput: there is no such policy, or it or the prior does not fit the agent.
+        UnusableInput: there is no such policy, it or the prior does not fit the agent, or a number is none that it can be.
     """
 
     agent: Agent
@@ -64,6 +64,10 @@ class Interrogation:
             raise UnusableInput(
                 "only the policy aia makes such problems: use it", "write_ppo", self.write_ppo
             )
+        if self.exam is not None and self.exam < 0:
+            raise UnusableInput("give a number from 0", "exam", self.exam)
+        if not 0.5 <= self.confidence < 1:
+            raise UnusableInput("give a number from 0.5 to below 1", "confidence", f"{self.confidence:g}")
         if self.prior is not None:
             check_prior(self.prior, self.agent.vocabulary, self.agent.headers)
         self.moves()

@@ -418,8 +418,12 @@ def check_prior(
     """Refuse a model of another agent; ``source`` names the model in the message.
 
     Raises:
-        UnusableInput: its predicates or actions are not those of the agent.
+        UnusableInput: it is no model, or its predicates or actions are not those of the agent.
     """
+    if not isinstance(prior, Model):
+        raise UnusableInput(
+            "is no model; give one that was learned, such as result.model", "prior", repr(prior)
+        )
     for what, own, given in (
         (
             "predicates",
