@@ -103,6 +103,11 @@ class GymnasiumSimulator:
         """Whether images of one state differ, by a sensor's noise alone."""
         self.start()
         self.scene = self._users(scene, "scene", self._env.unwrapped) if callable(scene) else scene
+        if not isinstance(self.scene, Scene):
+            raise UnusableInput(
+                f"{self._name}: scene gave {type(self.scene).__name__}; it has to give a Scene, as "
+                "aam_vision.envs.grids.board_scene does"
+            )
         cell_edges(self.frame(), self.scene, f"{self._name}: render() gave")
         if checked:
             self._check()

@@ -130,6 +130,25 @@ class OwnEnvironment:
     shake: Callable[[Any, np.random.Generator], None] | None = None
     labelled: Callable[[Any], Labelled] | None = None
 
+    def __post_init__(self) -> None:
+        """Look at what every use needs; UnusableInput if it is of another kind."""
+        if not isinstance(self.visual, VisualVocabulary):
+            raise UnusableInput(
+                f"environment {self.name}: its vocabulary is a {type(self.visual).__name__}; make one with "
+                "aam_vision.envs.sources.vocabulary"
+            )
+        for what, seeds in (("seeds", self.seeds), ("held_out", self.held_out)):
+            if seeds is not None and not (
+                isinstance(seeds, Sequence) and all(isinstance(seed, int) for seed in seeds)
+            ):
+                raise UnusableInput(
+                    f"environment {self.name}: its {what} are {seeds!r}; give numbers: (0, 1, 2)"
+                )
+        if not self.seeds:
+            raise UnusableInput(
+                f"environment {self.name}: has no problem; give at least one of its seeds: (0,)"
+            )
+
     @property
     def headers(self) -> tuple[ActionHeader, ...]:
         """The agent's instructions; UnusableInput if there are none, only controls."""
@@ -449,6 +468,8 @@ def imported(name: str) -> object:
     module, _, own = name.partition(":")
     try:
         return getattr(import_module(module), own)
+    except UnusableInput:  # it says what is wrong with what the module makes
+        raise
     except RAISED as error:  # the user's module fails in any way
         raise UnusableInput(
             f"{name}: {module} cannot be imported, or has no {own} ({reason(error)}); correct it, or run "

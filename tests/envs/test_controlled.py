@@ -6,6 +6,7 @@ import sys
 import types
 import warnings
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -221,3 +222,30 @@ def _endless() -> list[Any]:
 )
 def test_differences_are_named(one: object, other: object, told: str | None) -> None:
     assert difference(one, other) == told
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"visual": {"at ?c": "cell"}}, "environment corridor: its vocabulary is a dict; make one with"),
+        ({"seeds": ()}, "environment corridor: has no problem; give at least one of its seeds"),
+        ({"seeds": 3}, "environment corridor: its seeds are 3; give numbers"),
+        ({"seeds": ("train",)}, r"its seeds are \('train',\); give numbers"),
+        ({"held_out": 5}, "its held_out are 5; give numbers"),
+    ],
+)
+def test_what_cannot_be_an_environment_is_told_where_it_is_made(given: dict[str, Any], told: str) -> None:
+    told_by(lambda: bare(**given), told)
+
+
+def test_what_is_no_scene_is_told() -> None:
+    made = bare_environment("corridor", vocabulary(), Corridor, lambda env: None, shown)  # type: ignore[arg-type, return-value]
+    told_by(lambda: made.controlled(("seed", 0)), "scene gave NoneType; it has to give a Scene")
+
+
+def test_a_module_that_makes_no_environment_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "without_seeds.py").write_text(
+        "from tests.envs.test_controlled import bare\nHERE = bare(seeds=())\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert told_by(lambda: own.load("without_seeds:HERE")).startswith("environment corridor: has no problem")
