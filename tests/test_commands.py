@@ -117,6 +117,30 @@ def test_output_into_a_pipe_is_plain_text_of_80_columns(run_of, why, monkeypatch
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+def test_a_run_goes_on_when_nobody_reads_it_any_more(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "aam_vision",
+        "run",
+        "--env",
+        "gripper",
+        "--max-queries",
+        "2",
+        "--out",
+        "out",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path, env=environment
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    process.stdout.close()  # as ``head -1`` does
+    assert process.wait() == 0
+    assert (tmp_path / "out" / "result.json").is_file()
+
+
 def test_no_color_is_heeded_on_a_terminal(tmp_path):
     for arguments in (["run", "--env", "gripper", "--max-queries", "2", "--out", "out"], ["explain", "out"]):
         shown = _on_a_terminal("aam_vision", *arguments, cwd=tmp_path, NO_COLOR="1")

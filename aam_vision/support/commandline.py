@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import re
+import stat
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -88,6 +90,8 @@ def run_command(command: Callable[..., int | None], name: str | None = None) -> 
             raise _Stopped from None
 
     code = UNUSABLE_INPUT
+    for name_of_stream in ("stdout", "stderr"):
+        setattr(sys, name_of_stream, _whoever_reads(getattr(sys, name_of_stream)))
     gc.set_threshold(_ALLOCATIONS_UNTIL_COLLECTION)
     parser = parser_of(stoppable)
     try:
@@ -111,6 +115,26 @@ def run_command(command: Callable[..., int | None], name: str | None = None) -> 
         return result if isinstance(result, int) else 0
     print(f"error: {one_line(' '.join(problem.split()))}", file=sys.stderr)
     return code
+
+
+class _Pipe(io.FileIO):
+    """A pipe whose reader may leave (``| head``): what is written after that is lost, and the work goes on."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data) or 0
+        except BrokenPipeError:
+            return len(data)
+
+
+def _whoever_reads(stream: TextIO | None) -> TextIO | None:
+    """The stream; if it is a pipe of the process, one that does not end the command when nobody reads it any more."""
+    own = [one for one in (sys.__stdout__, sys.__stderr__) if one is not None]
+    if stream is None or stream not in own or not stat.S_ISFIFO(os.fstat(stream.fileno()).st_mode):
+        return stream
+    stream.flush()
+    raw = io.BufferedWriter(_Pipe(stream.fileno(), "wb", closefd=False))
+    return io.TextIOWrapper(raw, stream.encoding, stream.errors, line_buffering=stream is sys.__stderr__)
 
 
 def _as_named(problem: str) -> str:
