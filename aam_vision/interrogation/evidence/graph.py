@@ -327,6 +327,10 @@ class Evidence:
         problem = self._problems.neglected
         return None if problem is None else self.situation(self._problems.initial[problem])
 
+    def problem(self, situation: Situation) -> int | None:
+        """The number of the problem that a situation belongs to, if it is known."""
+        return self._problems.of(situation)
+
     @property
     def hardly_tried(self) -> Node | None:
         """Where a problem goes on in which few steps were asked for: where the agent stands, if it is in it; None if there is none."""

@@ -46,6 +46,10 @@ class Problems(Generic[Place]):
                 self._apart.setdefault(place, {})[one] = self.initial[one]
             self._alike = sorted({*self._alike, *same})
 
+    def of(self, situation: Situation) -> int | None:
+        """The number of the problem that a situation belongs to, if it is known."""
+        return self._number.get(situation.handle)
+
     def looks_alike(self, situation: Situation) -> int | None:
         """The problem of a situation, if it looks at first like another one."""
         number = self._number.get(situation.handle)

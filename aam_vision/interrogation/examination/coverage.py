@@ -46,6 +46,7 @@ WEIGHTS = {
     "again": 0.5,
     "refused": 0.7,
     "past": 0.7,
+    "problem": 2.0,
 }
 """The worth of a new circumstance of each kind; of several, the worth grows with the square root of their number."""
 
@@ -112,11 +113,14 @@ class History(NamedTuple):
     """The action of the last step that was refused since."""
     ever_refused: frozenset[str] = frozenset()
     """The actions of which a step was refused at any time."""
+    problem: int | None = None
+    """The number of the problem in which it began; None where states are made."""
 
     def then(self, step: GroundAction, before: State, after: State) -> History:
         """The history after one more executed step."""
         uses = {**self.uses, step.name: self.uses.get(step.name, 0) + 1}
-        return History(self.steps + 1, uses, step, before.true ^ after.true, "", self.ever_refused)
+        changed = before.true ^ after.true
+        return History(self.steps + 1, uses, step, changed, "", self.ever_refused, self.problem)
 
     def then_refused(self, step: GroundAction) -> History:
         """The history after one more refused step."""
@@ -196,6 +200,7 @@ class Names:
     ) -> Circumstances:
         """What happened before; ``again``: the step was attempted in an equal state earlier."""
         present = self.bit("after", history.last.name if history.last else "", history.refused)
+        present |= self.bit("problem", history.problem)
         if history.changed:
             for bit, atom in action.index.grounded(step.objects):
                 if atom in history.changed:
@@ -315,6 +320,9 @@ class Attempts:
         self._repeated: Counter[str] = Counter()
         """How often each action was refused once more right after the same step."""
         self._histories: dict[Hashable, History] = {}
+        begun = dict.fromkeys(node.state.objects for node in evidence.initial)
+        self._objects = {objects: number for number, objects in enumerate(begun)}
+        """Those of the problems, numbered."""
         self._taken_in = 0
 
     def take_in(self) -> None:
@@ -333,7 +341,10 @@ class Attempts:
 
     def history(self, situation: Situation) -> History:
         """What happened before a situation in its episode, as far as it was followed."""
-        return BEGINNING if self._settable else self._histories.get(situation.handle, BEGINNING)
+        if self._settable:
+            return BEGINNING
+        known = self._histories.get(situation.handle)
+        return known or BEGINNING._replace(problem=self._evidence.problem(situation))
 
     def worth_there(self, prediction: Prediction, state: State, step: GroundAction) -> float:
         """How much is new about the state in which a prediction is tried; it never grows."""
@@ -384,7 +395,12 @@ class Attempts:
         if key not in self._states:
             action = self._evidence.hypotheses[step.name]
             there = self._names.of_state(action, self.indices.of(state), step)
-            own = self._names.bit("own", action.index.values(state, step.objects)[0])
+            values = action.index.values(state, step.objects)[0]
+            own = self._names.bit("own", values)
+            if (
+                len(self._objects) > 1
+            ):  # an effect shows only where it is not true already: so with each combination
+                own |= self._names.bit("problem", self._objects.get(state.objects), values)
             self._states[key] = there._replace(present=there.present | own)
         return self._states[key]
 

@@ -393,7 +393,7 @@ class Choice:
     def plan(
         self, starts: Sequence[Start], longest: int, rng: np.random.Generator, more: Sequence[Start] = ()
     ) -> Chosen | None:
-        """The best plan found, of at most ``longest`` steps, or of one executed step in ``more`` starts.
+        """The best plan found, of at most ``longest`` steps, or of one step in ``more`` starts.
 
         None if nothing is predicted in any of ``starts``.
         """
@@ -405,8 +405,7 @@ class Choice:
                 for one in self._found(start, longest, rng, refusal=kind, share=len(starts))
             ]
             if found:
-                if not kind:
-                    found += [one for start in more if (one := self._nearby(start, 1, 1, refusal=kind))]
+                found += [one for start in more if (one := self._nearby(start, 1, 1, refusal=kind))]
                 return max(found, key=lambda one: one.worth)
         return None
 
