@@ -143,9 +143,10 @@ def test_all_is_skipped(folder, tmp_path, monkeypatch):
     for _ in range(2):
         while (view := asked("view"))["kind"] == "busy":
             sleep(0.01)
-        asked("act/skip", question=view["question"])
-    while (view := asked("view"))["kind"] != "done":
+        view = asked("act/skip", question=view["question"])["view"]
+    while view["kind"] != "done":  # once that was shown, the server ends
         sleep(0.01)
+        view = asked("view")
     assert view["told"].startswith("The command has ended: all was skipped")
     assert "begin anew in another --out" in str(ended.get(timeout=60))
 
