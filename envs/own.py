@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -139,7 +140,7 @@ class OwnEnvironment:
             )
         for what, seeds in (("seeds", self.seeds), ("held_out", self.held_out)):
             if seeds is not None and not (
-                isinstance(seeds, Sequence) and all(isinstance(seed, int) for seed in seeds)
+                isinstance(seeds, Sequence) and all(isinstance(seed, Integral) for seed in seeds)
             ):
                 raise UnusableInput(
                     f"environment {self.name}: its {what} are {seeds!r}; give numbers: (0, 1, 2)"

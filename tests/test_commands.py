@@ -118,18 +118,8 @@ def test_output_into_a_pipe_is_plain_text_of_80_columns(run_of, why, monkeypatch
 
 
 def test_a_run_goes_on_when_nobody_reads_it_any_more(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "aam_vision",
-        "run",
-        "--env",
-        "gripper",
-        "--max-queries",
-        "2",
-        "--out",
-        "out",
-    ]
+    asked = "aam_vision run --env gripper --max-queries 2 --out out"
+    command = [sys.executable, "-m", *asked.split()]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path, env=environment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from numbers import Integral
 from typing import TypeVar
 
 import numpy as np
@@ -63,7 +64,7 @@ class GuardedAgent(AgentDecorator):
         if not isinstance(found, Response):
             raise AgentFailed(f"ask returned {type(found).__name__}; it has to return a Response")
         told = found.executed if found.told is None else found.told
-        if not (isinstance(found.executed, int) and 0 <= found.executed <= told <= len(query.plan)):
+        if not (isinstance(found.executed, Integral) and 0 <= found.executed <= told <= len(query.plan)):
             raise AgentFailed(
                 f"ask returned {found.executed!r} executed steps of a plan of {len(query.plan)}; "
                 "it has to count those before the first that it refuses"

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 import aam_vision
@@ -78,6 +79,8 @@ def _agent(**changed: Any) -> Heaters:
 def test_an_agent_that_answers_as_it_should_is_learned() -> None:
     assert aam_vision.interrogate(Heaters()).complete
     assert aam_vision.interrogate(_agent(initial=lambda self: (self.keep(self.state()),))).complete
+    counts = _answers(lambda self, found: replace(found, executed=np.int64(found.executed)))
+    assert aam_vision.interrogate(_agent(ask=counts)).complete
 
 
 @pytest.mark.parametrize(

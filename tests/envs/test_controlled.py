@@ -238,6 +238,10 @@ def test_what_cannot_be_an_environment_is_told_where_it_is_made(given: dict[str,
     told_by(lambda: bare(**given), told)
 
 
+def test_seeds_may_be_numbers_of_numpy() -> None:
+    assert bare(seeds=tuple(np.arange(2))).seeds == (0, 1)
+
+
 def test_what_is_no_scene_is_told() -> None:
     made = bare_environment("corridor", vocabulary(), Corridor, lambda env: None, shown)  # type: ignore[arg-type, return-value]
     told_by(lambda: made.controlled(("seed", 0)), "scene gave NoneType; it has to give a Scene")

@@ -106,9 +106,10 @@ def by_history(course: Course, split: Split) -> Diagnosis | None:
             differing[strange].add((trial.before.state, trial.step))
     if min(map(len, differing.values())) < BEFORE_AND_AFTER:
         return None
+    both_ways = {place for place, _ in named[True] & named[False]}
     for strange, when in ((True, "after"), (False, "unless after")):
-        told = set.intersection(*shared[strange]).difference(*shared[not strange])
-        if told := {one for one in told if any(place == one[2] for place, _ in named[True] & named[False])}:
+        found = set.intersection(*shared[strange]).difference(*shared[not strange])
+        if told := {one for one in found if one[2] in both_ways}:
             action, _, own = min(told)
             usual, others = course.of_split(split)
             parameter = course.header(usual[0].step.name).parameters[own]

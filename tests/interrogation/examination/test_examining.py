@@ -350,9 +350,8 @@ class OtherwiseInOne(AgentDecorator):
 def test_what_differs_in_one_problem_is_met(access: Access, other: tuple[ActionSchema, ...]) -> None:
     told = [told_of(OtherwiseInOne(access, *other), seed) for seed in range(scaled(10))]
     assert {*told} <= {"complete", "not-strips"}
-    assert (
-        told.count("complete") <= len(told) / 7
-    )  # a third to a half of some, before problems were circumstances
+    # before problems were circumstances, a third to a half of some
+    assert told.count("complete") <= len(told) / 7
 
 
 @pytest.mark.parametrize("seed", range(scaled(3)))
