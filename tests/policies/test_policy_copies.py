@@ -33,13 +33,21 @@ INSTRUCTIONS = [
     GroundAction("achieve-on", (one, other)) for one in BLOCKS for other in BLOCKS if one != other
 ]
 ARMS = """
-import os
+from multiprocessing import current_process
+
+import numpy as np
 from aam_vision.model.query import Access
-from tests.policies.tower import Arm, Tower, agent
+from tests.policies.tower import BLOCKS, TABLE, Arm, Tower, agent
 
 class Elsewhere(Tower):
     def reset(self, *, seed=None, options=None):
-        return super().reset(seed=os.getpid())
+        super().reset(seed=seed)
+        # processes are numbered in the order in which they are started: no two that follow one another show the same
+        name, _, number = current_process().name.rpartition("-")
+        self.on = [TABLE] * len(BLOCKS)
+        if name and int(number) % 2:
+            self.on[0] = 1
+        return np.array(self.on), {}
 
 arm = agent(Arm(clears=False).pursue, slips=0.2, access=Access.RESET, render_mode="rgb_array")
 kept = agent(Arm().pursue)
