@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
@@ -12,7 +13,7 @@ from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
 from aam_vision.interrogation.examination.looking import pixels_differ, wrong_reading
 from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
-from aam_vision.interrogation.examination.trials import History, Trial
+from aam_vision.interrogation.examination.trials import History, Spent, Trial
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State
 
@@ -57,6 +58,14 @@ def _all_seen(inquiry: Inquiry, one: Trial, other: Trial) -> bool:
 
 def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """The same, sought on purpose: the doubtful situation by other ways, and known ones by the doubtful way."""
+    for trial in _by_other_ways(inquiry, doubtful):
+        if found := _hidden(inquiry, trial, doubtful):
+            return found
+    return _back_to_known(inquiry, doubtful) or _known_where_made(inquiry, doubtful)
+
+
+def _by_other_ways(inquiry: Inquiry, doubtful: Trial) -> Iterator[Trial]:
+    """The doubtful step in the same perceived state after other histories, where it comes out otherwise."""
     trials, state = inquiry.trials, doubtful.before.state
     histories = [*_round_trips(inquiry, doubtful)]
     if trials.access.constructs:
@@ -70,11 +79,8 @@ def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         ]
     for history in histories:
         trial = trials.attempt(history, doubtful.step)
-        if trial is None or trial.before.state != state or trial.alike(doubtful):
-            continue
-        if found := _hidden(inquiry, trial, doubtful):
-            return found
-    return _back_to_known(inquiry, doubtful) or _known_where_made(inquiry, doubtful)
+        if trial is not None and trial.before.state == state and not trial.alike(doubtful):
+            yield trial
 
 
 def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -212,7 +218,7 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Hidden or misread, if an atom changed that the step does not touch.
 
     If other steps from there change it as well, the step before did it, later than it seemed; or one before that, if the atom was the
-    same in the pictures before. If it is back after the next step, this one picture was misread.
+    same in the pictures before. If it is back after the next step, this one picture was misread, unless it shows only after this history.
     """
     strange = inquiry.strange_atoms(doubtful)
     if not strange or doubtful.after is None or doubtful.history is None:
@@ -237,6 +243,11 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     right = [one for one in nexts if one.after and one.after.state.value(atom) is after.value(atom)]
     if 2 * len(right) <= len(nexts):  # most of the next pictures show it, too
         return None
+    with suppress(Spent):
+        for trial in _by_other_ways(inquiry, doubtful):  # what is misread is misread whatever was done before
+            came_right = trial.executed and not inquiry.unexpected(trial)
+            if came_right and (found := _hidden(inquiry, trial, doubtful)):
+                return found
     return wrong_reading(
         doubtful, strange, right[0], "wrong in one picture, right in the next", by_chance=False
     )

@@ -41,6 +41,7 @@ from aam_vision.interrogation.examination.repetition import (
     LEAST,
     by_history,
     by_previous_step,
+    changed_by_itself,
     late_effect,
     not_repeatable,
     one_step_late,
@@ -262,7 +263,7 @@ def by_order(inquiry: Inquiry, doubtful: Trial | None, *, steady: bool = False) 
     ``steady``: whether strange readings stayed the same when they were looked at again.
     """
     course = Course.of(inquiry.trials)
-    if found := one_step_late(course) or strange_changes(course, steady=steady):
+    if found := one_step_late(course) or strange_changes(course, steady=steady) or changed_by_itself(course):
         return found
     name = _doubtful_action(inquiry, doubtful)
     for one in sorted((header.name for header in course.headers), key=lambda one: one != name):

@@ -46,6 +46,8 @@ class Key(NamedTuple):
     """With which executed step after the action."""
 
 
+LEAST_KEPT = 2
+"""Further pictures, at least, that show what has changed by itself."""
 BEFORE_AND_AFTER = 3
 """Steps of each outcome, at least, that are seen before and after an agent changed."""
 REPEATS = 30
@@ -179,9 +181,62 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
         return found
     if 2 * len(both + one) <= len(untouched):
         return None
+    if steady and (read := _read_otherwise_elsewhere(course, both + one)):
+        trial, atom = read
+        told = f"{cut(str(atom), 40)} changes by itself, and back with the next step"
+        return verdict(Family.HIDDEN, atom.predicate, told, trial)
     trial, atom = (both + one)[0]
     how = "wrong in one picture, right in the next"
     return wrong_reading(trial, [atom], trial, how, by_chance=not steady)
+
+
+def changed_by_itself(course: Course) -> Diagnosis | None:
+    """Hidden, if most atoms that changed with steps that do not touch them stayed so in further pictures, whatever was done.
+
+    A picture that is misread is right again after the next step. What depends on the state comes again, and each time in that state.
+    """
+    untouched = course.untouched(course.seen)
+    kept = [(number, atom, _further_pictures(course, number, atom)) for number, atom in untouched]
+    lasted = [one for one in kept if one[2]]
+    if 2 * len(lasted) <= len(kept) or sum(pictures for *_, pictures in lasted) < LEAST_KEPT:
+        return None
+    numbers = {number for number, _ in untouched}
+    without = {step[:2] for number, step in enumerate(course.seen) if step.after and number not in numbers}
+    if len(numbers) > 1 and without.isdisjoint(course.seen[number][:2] for number in numbers):
+        return None
+    number, atom, _ = max(lasted, key=lambda one: one[2])
+    trial = course.trials[number]
+    told = f"{cut(str(atom), 40)} changes by itself, whatever is done"
+    return verdict(Family.HIDDEN, atom.predicate, told, trial)
+
+
+def _further_pictures(course: Course, number: int, atom: Atom) -> int:
+    """In how many pictures after the next steps an atom is as a step left it, until a step touches it or it changes again."""
+    after = course.trials[number].after
+    assert after is not None, "it was executed"
+    value, states = after.state.value(atom), {after.state}
+    for trial in course.trials[number + 1 :]:
+        if {*atom.objects} <= {*trial.step.objects}:
+            break
+        if trial.after is not None and trial.after.state.value(atom) is not value:
+            break
+        states.add(trial.before.state if trial.after is None else trial.after.state)
+    return len(states) - 1
+
+
+def _read_otherwise_elsewhere(
+    course: Course, changes: Sequence[tuple[Trial, Atom]]
+) -> tuple[Trial, Atom] | None:
+    """A change that cannot have been misread: the state without it was seen at another time, and what is misread always is."""
+    states = {one.before.state for one in course.trials}.union(
+        one.after.state for one in course.trials if one.after is not None
+    )
+    for trial, atom in changes:
+        assert trial.after is not None, "it was executed"
+        state = trial.after.state
+        if replace(state, true=state.true ^ {atom}) in states:
+            return trial, atom
+    return None
 
 
 def late_effect(course: Course, *, alone: bool = False) -> Diagnosis | None:

@@ -111,8 +111,13 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
     first(
-        16,
+        20,
         [
+            # what is right after another history, or at another time, was not misread
+            ("comes and goes", SETTABLE, 2800008),
+            ("comes and goes", TRAJECTORY, 2830001),
+            ("changes at a set time", TRAJECTORY, 2830005),  # most pictures would have to be wrong
+            ("states misread", SETTABLE, 2810011),  # the steps of a misread state are no other history of it
             # what never changed with an object is no matter of what was done with it before
             ("refused for another object", TRAJECTORY, 2300000),
             # no step of the action works there, whatever its arguments
