@@ -87,7 +87,7 @@ def interrogate(
         policy: How questions are chosen: ``economical``, or ``aia``, the paper's (not under trajectory access).
         prior: A model learned earlier, to be verified instead of learned anew.
         exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took, and
-            60 at least.
+            60 at least, if that is proven.
         raises: Whether an interrogation that cannot go on raises ``Interrupted``, or gives what was learned until then: the
             result's ``status`` is ``failed`` or ``not-strips``, and its ``why`` says why.
         options: ``planner``, ``repeated_arguments``, ``confidence``, ``confirm``, ``max_seconds``, ``chance``,

@@ -79,7 +79,7 @@ class Arguments:
         "File that keeps answers for other runs (deterministic symbolic agents only).", kept=False
     )
     exam: int | None = option(
-        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, 60 at least; "
+        "Steps of the examination of what was learned; default a quarter of the interrogation's, 60 at least, where that is proven; "
         "none with --controls or --bare, where a walk follows anyway, nor with --chance, where intervals say how sure all is.",
         min=0,
         heading="How sure it is to be",

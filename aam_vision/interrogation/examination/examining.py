@@ -79,7 +79,8 @@ class _Memory:
 class Examining:
     """The moves of a policy; once it stops with a proof, those of the examination.
 
-    ``steps``: how many are examined; None for a quarter of those that the interrogation took, and ``LEAST`` at least.
+    ``steps``: how many are examined, also where it stops without one; None for a quarter of those that the interrogation took, and
+    ``LEAST`` at least, where it stops with one.
     """
 
     policy: Policy
@@ -95,14 +96,14 @@ class Examining:
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's move, a step of the examination, or in the end the policy's stop."""
         stop = _stopped(evidence) or self.policy.next(evidence, rng)
-        if not isinstance(stop, Stop) or not stop.complete:
+        if not isinstance(stop, Stop) or not self._is_examined(evidence, stop):
             return stop
         wanted = max(LEAST, _taken(evidence) // SHARE) if self.steps is None else self.steps
         if self.several:
             return self._of_several(evidence, stop, wanted, rng) or stop
         left = wanted - progress(evidence).steps
         move = self._examination(evidence, stop, wanted, left, rng) if left > 0 else None
-        if move is None and self.lasting is not None and wanted >= ENOUGH:
+        if move is None and self.lasting is not None and wanted >= ENOUGH and stop.complete:
             here = [] if self.access.constructs else [evidence.current]
             nodes = some(self._beginnings(evidence), ELSEWHERE, rng) if self.access.restarts else []
             move = self.lasting.next(
@@ -113,6 +114,13 @@ class Examining:
                 lambda node, steps: self._long(evidence, node, steps, rng),
             )
         return move or stop
+
+    def _is_examined(self, evidence: Evidence, stop: Stop) -> bool:
+        """Whether what was learned is examined: what is proven, and what is not if so many steps are asked for.
+
+        Where questions stay open that nothing can answer, the examination says how far the rest can be trusted.
+        """
+        return stop.complete or bool(self.steps and not stop.cut and not evidence.supposes)
 
     def early(self, evidence: Evidence, rng: np.random.Generator) -> Ask | Walk | None:
         """What can be examined before the policy stops: the walk, and one history of steps that are predicted already.

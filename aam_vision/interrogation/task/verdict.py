@@ -81,7 +81,7 @@ class Verdict:
     assumption: str
     """What that assumes, as a sentence; empty where nothing is claimed."""
     examination: str
-    """Whether the assumption was examined, and what that came to; empty where nothing is claimed."""
+    """Whether the assumption was examined, and what that came to; empty where nothing is claimed, and none was asked for."""
     details: tuple[str, ...] = ()
     """What more there is to say, in sentences: of what is open, or of what is wrong."""
 
@@ -124,7 +124,8 @@ def verdict(ending: Ending) -> Verdict:
     if ending.doubt:
         why = _sentence(ending.doubt) if "nothing is certain" in ending.why else why
         return Verdict(f"{title}: nothing is certain", why, assumption(ending), "", weighed)
-    return Verdict(title, why, assumption(ending), "", (*weighed, _left(ending)))
+    examined = _sentence(str(ending.exam)) if ending.exam.steps else ""
+    return Verdict(title, why, assumption(ending), examined, (*weighed, _left(ending)))
 
 
 def assumption(ending: Ending) -> str:

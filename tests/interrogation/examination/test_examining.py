@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,10 +33,11 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.verdict import OPEN
+from aam_vision.interrogation.task.result import Result, ending
+from aam_vision.interrogation.task.verdict import OPEN, verdict
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.domains import generate, load
+from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (
     ActionHeader,
@@ -108,6 +110,51 @@ def test_an_honest_agent_does_what_is_predicted(domain: domains.Domain, access: 
     result = learned(honest, 30, seed, queries=300, steps=3000)
     assert result.exam.wrong == 0
     assert result.diagnosis is None
+
+
+SAFE = """(define (domain safe) (:requirements :strips :typing) (:types lamp - object)
+  (:predicates (on ?l - lamp) (left) (right) (key) (opened))
+  (:action light :parameters (?l - lamp) :precondition (and (left)) :effect (and (on ?l)))
+  (:action go :parameters () :precondition (and (left)) :effect (and (right) (not (left))))
+  (:action back :parameters () :precondition (and (right)) :effect (and (left) (not (right))))
+  (:action unlock :parameters () :precondition (and (key)) :effect (and (opened) (not (key)))))"""
+"""It is unlocked once, and then no question tells whether that took more than the key."""
+
+
+class OffAgain(AgentDecorator):
+    """From some step on, a lamp that is lit goes off when somebody comes back."""
+
+    executed = 0
+
+    def ask(self, query: Query) -> Response:
+        response = super().ask(query)
+        self.executed += response.executed
+        steps = [step.name for step in query.plan[: response.executed]]
+        if self.executed < 40 or steps[-1:] != ["back"]:
+            return response
+        state = response.final.state
+        off = replace(state, true=frozenset(atom for atom in state.true if atom.predicate != "on"))
+        return replace(response, final=Situation(off, off))
+
+
+def test_what_stays_open_is_examined_if_so_many_steps_are_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "safe.pddl").write_text(SAFE)
+    model = read_domain(tmp_path / "safe.pddl")
+    objects = Objects({"one": "lamp", "two": "lamp"}, Types({"lamp": "object"}))
+    agent = SymbolicAgent(
+        model, [State(frozenset({Atom("left", ()), Atom("key", ())}), objects)], Access.TRAJECTORY
+    )
+    without, with_it = (learned(agent, steps) for steps in (None, 60))
+    assert (without.status, with_it.status) == ("open", "open")
+    assert "no way to ask" in without.why
+    assert without.exam == Exam()
+    assert with_it.exam == Exam(60)
+    assert with_it.hypotheses.undecided() == without.hypotheses.undecided() > 0
+    assert replace(with_it.counts, exam_steps=0) == without.counts
+    with pytest.raises(Interrupted, match="changes by itself"):
+        learned(OffAgain(agent), 60)
+    assert not verdict(ending(without)).examination
+    assert "60 of 60 steps" in verdict(ending(with_it)).examination
 
 
 def test_what_the_budget_does_not_allow_is_not_examined() -> None:
