@@ -16,7 +16,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from aam_vision.support.unchanging import Unchanging
 
@@ -48,6 +48,9 @@ class GroundAction(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.objects)})"
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
 
 class LiftedAtom(NamedTuple):

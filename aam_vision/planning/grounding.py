@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class Operator(NamedTuple):
     negative: frozenset[Fact]
     add: frozenset[Fact]
     delete: frozenset[Fact]
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
 
 class LiftedOperator(NamedTuple):

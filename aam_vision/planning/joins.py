@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Objects, State
-from aam_vision.support.unchanging import Unchanging
+from aam_vision.support.unchanging import Kept, Unchanging
 
 Row = tuple[str, ...]
 Columns = dict[str, dict[int, dict[str, list[Row]]]]
@@ -94,7 +94,7 @@ class StateIndices:
     """The indices of states, each worked out once."""
 
     def __init__(self) -> None:
-        self._indices: dict[State, StateIndex] = {}
+        self._indices = Kept[State, StateIndex]()
 
     def of(self, state: State, like: State | None = None) -> StateIndex:
         """The index of a state; that of a state ``like`` it makes it cheap."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Unchanging:
@@ -13,3 +16,10 @@ class Unchanging:
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
+
+
+class Kept(dict[K, V]):
+    """What was worked out, by what it follows from: ``deepcopy`` copies no entry, as none ever changes."""
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return type(self)(self)

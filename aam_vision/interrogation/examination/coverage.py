@@ -25,6 +25,7 @@ from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import Atom, GroundAction, State, Vocabulary
 from aam_vision.planning.joins import FactIndex, Row, StateIndices
+from aam_vision.support.unchanging import Kept
 
 MOST_CHANGED = 1000
 """Atoms of one predicate, at most, of which some are changed at once."""
@@ -143,12 +144,12 @@ class Names:
     def __init__(self, actions: Sequence[str] = ()) -> None:
         """``actions``: the names of all."""
         self._actions = actions
-        self._bits: dict[Name, int] = {}
+        self._bits = Kept[Name, int]()
         self.of_kind: dict[str, int] = {}
         """The bits of all circumstances of each kind."""
-        self._atoms: dict[tuple[Row, str], tuple[list[Row], int]] = {}
+        self._atoms = Kept[tuple[Row, str], tuple[list[Row], int]]()
         """For the arguments of a step and a predicate: the facts where it was met last, and their bits."""
-        self._arguments: dict[Row, int] = {}
+        self._arguments = Kept[Row, int]()
 
     def bit(self, kind: str, *told: Hashable) -> int:
         """The bit of a circumstance."""
@@ -315,11 +316,11 @@ class Attempts:
         self._names = names = Names(tuple(evidence.hypotheses.actions))
         self._ever, self._lately = Coverage(names), Coverage(names)
         self._ever_after, self._lately_after = Coverage(names), Coverage(names)
-        self._states: dict[tuple[State, GroundAction], Circumstances] = {}
+        self._states = Kept[tuple[State, GroundAction], Circumstances]()
         self._attempted: set[tuple[State, GroundAction]] = set()
         self._repeated: Counter[str] = Counter()
         """How often each action was refused once more right after the same step."""
-        self._histories: dict[Hashable, History] = {}
+        self._histories = Kept[Hashable, History]()
         begun = dict.fromkeys(node.state.objects for node in evidence.initial)
         self._objects = {objects: number for number, objects in enumerate(begun)}
         """Those of the problems, numbered."""

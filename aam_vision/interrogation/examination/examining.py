@@ -29,6 +29,7 @@ from aam_vision.interrogation.examination.lasting import Lasting
 from aam_vision.interrogation.examination.predictions import Predictions, Way, progress, untold
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.support.unchanging import Kept
 
 SHARE = 4
 """The interrogation's steps for each step of the examination, which is then a fifth of all."""
@@ -395,7 +396,7 @@ class Choice:
     def __init__(self, attempts: Attempts, predictions: Predictions) -> None:
         self._attempts = attempts
         self._predictions = predictions
-        self._known: dict[tuple[State, GroundAction, bool], float] = {}
+        self._known = Kept[tuple[State, GroundAction, bool], float]()
         """Worths that were worked out some time: they never grow."""
 
     def plan(

@@ -16,6 +16,7 @@ from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, unio
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, atoms
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.planning.joins import StateIndices, bindings
+from aam_vision.support.unchanging import Kept
 
 MAX_BINDINGS = 200
 """Bindings of one action that are looked at in one state: the more, the evener the choice among them."""
@@ -106,10 +107,10 @@ class Predictions:
         """``indices``: those of states, to be added to."""
         self._evidence = evidence
         self._indices = StateIndices() if indices is None else indices
-        self._options: dict[State, list[GroundAction]] = {}
-        self._edges: dict[State, list[tuple[GroundAction, State]]] = {}
-        self._refusals: dict[State, list[GroundAction]] = {}
-        self._reached: dict[State, State] = {}
+        self._options = Kept[State, list[GroundAction]]()
+        self._edges = Kept[State, list[tuple[GroundAction, State]]]()
+        self._refusals = Kept[State, list[GroundAction]]()
+        self._reached = Kept[State, State]()
         """Of equal states always the same object: most comparisons of states end at once."""
 
     def successor(self, state: State, step: GroundAction) -> State:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from aam_vision.model.query import CLAIMED, objective
 from aam_vision.model.strips import ActionHeader, Atom, LiftedAtom, State, Vocabulary, lifted_atoms
@@ -20,6 +20,9 @@ class Literals(NamedTuple):
 
     positive: int
     negative: int
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     def __bool__(self) -> bool:
         return bool(self.positive or self.negative)
