@@ -51,7 +51,8 @@ class Budget:
         else:
             spent = self.spent(counts, steps=1)
         if spent and move.examines and move.stopped is not None:
-            return replace(move.stopped, cut=BUDGET)
+            # what stays open does so whatever may be spent
+            return replace(move.stopped, cut=BUDGET) if move.stopped.complete else move.stopped
         if spent:
             return Stop(False, spent, cut=BUDGET)
         if isinstance(move, Ask) or self.steps is None:

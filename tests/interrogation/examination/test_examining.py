@@ -153,6 +153,9 @@ def test_what_stays_open_is_examined_if_so_many_steps_are_asked_for(tmp_path: Pa
     assert replace(with_it.counts, exam_steps=0) == without.counts
     with pytest.raises(Interrupted, match="changes by itself"):
         learned(OffAgain(agent), 60)
+    short = learned(agent, 60, steps=without.counts.steps + 20)
+    assert (short.status, short.why) == ("open", without.why)
+    assert 0 < short.exam.steps <= 20
     assert not verdict(ending(without)).examination
     assert "60 of 60 steps" in verdict(ending(with_it)).examination
 
