@@ -39,6 +39,9 @@ class Atom(NamedTuple):
     def __str__(self) -> str:
         return f"{self.predicate}({', '.join(self.objects)})"
 
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
 
 class GroundAction(NamedTuple):
     """An instruction with its arguments, e.g. ``GroundAction("pick", ("loc-0-0", "key-1", "room-2"))``."""
@@ -58,6 +61,9 @@ class LiftedAtom(NamedTuple):
 
     predicate: str
     arguments: tuple[int | str, ...]
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     def ground(self, objects: Sequence[str]) -> Atom:
         """The atom under the binding that gives parameter i the object ``objects[i]``."""

@@ -494,6 +494,8 @@ def _values(evidence: Evidence) -> Iterable[object]:
     yield from evidence.hypotheses.headers
     for node in evidence.nodes:
         yield node.state
+        yield node.state.true
+        yield node.state.unknown
         yield node.state.objects
         if node.state_when_new is not None:
             yield node.state_when_new
