@@ -43,9 +43,14 @@ def timeless(run: Path) -> dict[str, Any]:
     return {name: value for name, value in result_of(run).items() if name not in TIMES}
 
 
+def copied_to(run: Path, place: Path) -> Path:
+    """A copy of a run, which others may be reading: they put files beside its journal that are gone once they have read it."""
+    return shutil.copytree(run, place, ignore=shutil.ignore_patterns("*.sqlite-shm", "*.sqlite-wal"))
+
+
 def copied(run: Path, folder: Path, *without: str, **figures: Any) -> Path:
     """A copy of a run in a folder, without some of its files, and with other figures in ``result.json``."""
-    copy = shutil.copytree(run, folder / "run")
+    copy = copied_to(run, folder / "run")
     for name in without:
         if (copy / name).is_dir():
             shutil.rmtree(copy / name)

@@ -7,7 +7,6 @@ import os
 import pty
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -18,6 +17,7 @@ import pytest
 
 from aam_vision.__main__ import COMMANDS, main
 from tests.commands import ROOT, called, commands, examples, parsed, parser
+from tests.finished import copied_to
 
 STARTED_BY_PROGRAMS = {
     "aam_vision.agents.launch",
@@ -110,7 +110,7 @@ def test_help_loads_nothing_heavy(asked):
 @pytest.mark.parametrize("why", [(), ("--why", "at_robby(?from) in pre of move")])
 def test_output_into_a_pipe_is_plain_text_of_80_columns(run_of, why, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "80")
-    shutil.copytree(run_of("gripper"), tmp_path / "out")
+    copied_to(run_of("gripper"), tmp_path / "out")
     done = called("aam_vision.explain", "out", *why, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout

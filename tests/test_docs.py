@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -31,7 +30,7 @@ from aam_vision.support.errors import UnusableInput
 from tests import documentation
 from tests.commands import called, commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
-from tests.finished import OUTPUT, Runs
+from tests.finished import OUTPUT, Runs, copied_to
 
 ELSEWHERE = {
     "docs/how-to/camera.md": "tests/envs/tabletop/test_camera.py",
@@ -167,7 +166,7 @@ class Reader:
         if self.run_of is not None and module == "aam_vision.run" and tuple(arguments) in SHARED:
             env, others = SHARED[tuple(arguments)]
             run = self.run_of(env, **others)
-            shutil.copytree(run, self.folder / options["out"])
+            copied_to(run, self.folder / options["out"])
             assert is_shown(command.shown, (run.parent / OUTPUT).read_text(encoding="utf-8")), where
             return
         done = called(module, *arguments, cwd=self.folder)

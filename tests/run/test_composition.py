@@ -24,7 +24,7 @@ from aam_vision.model.pddl import read_domain
 from aam_vision.report.differences import differences
 from aam_vision.run.checks import NOT_WITH_CHANCE, NOT_WITH_CONTROLS
 from experiments.trust_runs import ROBOT
-from tests.finished import Runs, cut_short, result_of, timeless
+from tests.finished import Runs, copied_to, cut_short, result_of, timeless
 from tests.interrogation.chance.domains import PROBLEM as HANDS
 from tests.interrogation.chance.domains import SLIPPERY
 from tests.profiles import crossed
@@ -74,7 +74,7 @@ def test_all_goes_with_every_agent(agent: str, around: str, tmp_path: Path, run_
     given, run = AGENTS[agent], tmp_path / "run"
     if around in ("prior", "killed"):
         if agent in SHARED:
-            shutil.copytree(run_of(given[1]), tmp_path / "earlier")
+            copied_to(run_of(given[1]), tmp_path / "earlier")
         else:
             command(*given, "--out", "earlier", cwd=tmp_path)
     if around == "killed":
@@ -239,7 +239,7 @@ def test_what_an_earlier_run_found_of_controls_is_compared_and_not_believed(tmp_
 
 
 def test_nothing_is_left_of_a_run_that_another_kind_overwrites(tmp_path: Path, lamps_run: Path) -> None:
-    shutil.copytree(lamps_run, tmp_path / "run")
+    copied_to(lamps_run, tmp_path / "run")
     assert (tmp_path / "run" / "controls.json").exists()
     assert list((tmp_path / "run" / "operators").iterdir())
     command("--env", "gripper", "--out", "run", "--force", cwd=tmp_path)
