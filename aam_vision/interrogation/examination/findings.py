@@ -118,5 +118,5 @@ class Exam:
         if self.wrong:
             return found
         bound = f"with 95% confidence at most {100 * self.bound:.0f}% of such steps would not"
-        more = f"; so did {self.further} more, made to meet mistakes that last" if self.further else ""
+        more = f"; so did {self.further} more, to meet lasting mistakes" if self.further else ""
         return f"{found}: {bound}, if they fail independently{more}"

@@ -36,9 +36,13 @@ SEARCHED = 100
 
 @dataclass
 class Lasting:
-    """The last steps of the examination of an agent that may refuse by mistake."""
+    """The last steps of the examination: of an agent that may refuse by mistake, or of which only the end of a long plan is seen.
+
+    ``surely``: whether it refuses nothing by mistake. Then the long plan is asked again, once up to every other action.
+    """
 
     access: Access
+    surely: bool = False
     _predictions: tuple[Evidence, int, Predictions] | None = field(default=None, init=False, repr=False)
     """What follows from an evidence of this version; kept to save time."""
 
@@ -59,6 +63,9 @@ class Lasting:
         ]
         if len(asked) >= 2 * EXECUTED:
             return None
+        if self.surely:
+            ending = self._ending(evidence)
+            return None if ending is None else Ask(*ending, LASTING, stopped=stop, examines=True)
         executed = executions(evidence)
         wanted = EXECUTED // max(1, len(executed))
         seldom = {name for name, count in executed.items() if count < wanted}
@@ -70,6 +77,23 @@ class Lasting:
             found = self._executed(evidence, starts, seldom, rng)
         found = found or self._refused(evidence)
         return None if found is None else Ask(*found, LASTING, stopped=stop, examines=True)
+
+    def _ending(self, evidence: Evidence) -> tuple[Node, Way] | None:
+        """The longest plan of the examination up to where an action came last with which no long one has ended; None if there is none.
+
+        An effect that an action lacks after several uses shows only there, unless no later step brings about the same.
+        """
+        moves = [one.move for one in evidence.exchanges if isinstance(one.move, Ask) and one.move.examines]
+        longest = max(moves, key=lambda one: len(one.plan), default=None)
+        if longest is None:
+            return None
+        names = [step.name for step in longest.plan]
+        ended = {one.plan[-1].name for one in moves if one.why == LASTING or one is longest}
+        for length in range(len(names), 0, -1):
+            plan = longest.plan[:length]
+            if names[length - 1] not in ended and not evidence.was_asked(longest.start, plan):
+                return longest.start, plan
+        return None
 
     def _executed(
         self, evidence: Evidence, starts: Sequence[Node], seldom: Set[str], rng: np.random.Generator

@@ -82,7 +82,8 @@ class Interrogation:
         policy = confirmed(self._policy(self.policy, self.prior), self.agent, self.planner)
         access = self.agent.access
         several = self.copies > 1 and access.returns
-        lasting = None if refuses_surely(self.agent) else Lasting(access)
+        surely = refuses_surely(self.agent)
+        lasting = None if surely and not access.constructs else Lasting(access, surely)
         return Examining(policy, access, self.exam, several, lasting)
 
     def run(

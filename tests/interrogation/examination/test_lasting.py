@@ -55,8 +55,8 @@ class Balking(SymbolicAgent):
 class Tiring(SymbolicAgent):
     """An action lacks an effect from some use of it in a plan on."""
 
-    def __init__(self, action: str, effect: int, able: int) -> None:
-        super().__init__(MODEL, INITIAL)
+    def __init__(self, action: str, effect: int, able: int, *, surely: bool = False) -> None:
+        super().__init__(MODEL, INITIAL, refuses_surely=surely)
         self.action, self.able = action, able
         schema = MODEL.schema(action)
         self.lacking = sorted(schema.add | schema.delete, key=str)[effect]
@@ -106,7 +106,7 @@ def test_every_action_is_executed_many_times_and_the_bound_stays_that_of_the_oth
     assert verify(result.transcript, result).holds
 
 
-@pytest.mark.parametrize("access", first(1, ACCESSES))
+@pytest.mark.parametrize("access", first(1, ACCESSES[1:]))
 def test_no_step_is_added_where_all_refusals_are_right_or_nothing_is_claimed(access: Access) -> None:
     """Otherwise simulators and users who count steps would pay for mistakes that they rule out."""
     sure = SymbolicAgent(MODEL, INITIAL, access, refuses_surely=True)
@@ -141,10 +141,26 @@ def test_a_mistake_that_lasts_is_met_before_a_model_is_complete(
 
 @thorough(9)
 @given(
-    st.sampled_from([schema.header.name for schema in MODEL.actions]), st.integers(0, 3), st.integers(2, 4)
+    st.sampled_from([schema.header.name for schema in MODEL.actions]),
+    st.integers(0, 3),
+    st.integers(2, 4),
+    st.booleans(),
 )
 def test_what_an_action_lacks_after_some_uses_is_met_where_every_question_makes_its_own_state(
-    action: str, effect: int, able: int
+    action: str, effect: int, able: int, surely: bool
 ) -> None:
     """Otherwise only the end of one long plan shows it, where another step may have brought about the same."""
-    assert not learned(Tiring(action, effect, able)).complete
+    assert not learned(Tiring(action, effect, able, surely=surely)).complete
+
+
+def test_the_long_plan_is_asked_again_up_to_where_every_other_action_came_last() -> None:
+    """Also of simulators, which rule out that they refuse by mistake: that says nothing of effects."""
+    result = learned(SymbolicAgent(MODEL, INITIAL, refuses_surely=True))
+    assert result.complete
+    assert result.exam == Exam(LEAST, further=result.counts.exam_steps - LEAST)
+    plans = [entry.query.plan for entry in result.transcript.entries if isinstance(entry, Asked)]
+    longest = max(plans, key=len)
+    again = [plan for plan in plans if plan == longest[: len(plan)] and 1 < len(plan) < len(longest)]
+    assert {plan[-1].name for plan in [longest, *again]} == {step.name for step in longest}
+    for plan in again:
+        assert plan[-1].name not in {step.name for step in longest[len(plan) :]}

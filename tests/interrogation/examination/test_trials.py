@@ -172,7 +172,7 @@ def test_an_examination_is_told_in_a_sentence() -> None:
     bound = "with 95% confidence at most 5% of such steps would not, if they fail independently"
     told = f"59 of 59 steps came out as predicted: {bound}"
     assert str(Exam(ENOUGH)) == told
-    assert str(Exam(ENOUGH, further=40)) == f"{told}; so did 40 more, made to meet mistakes that last"
+    assert str(Exam(ENOUGH, further=40)) == f"{told}; so did 40 more, to meet lasting mistakes"
 
 
 LEADING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
