@@ -6,7 +6,8 @@ bound, walks show none at all, and the refusals that prove a precondition may al
 action is executed many times more, and after that one refusal for every conclusion is attempted once more, unless the
 examination has met one. These steps do not count for the bound: those alike would make it too low.
 
-Where every question makes its own state they are asked in long histories, which hardly come up otherwise there.
+Where every question makes its own state they are asked in long histories, which hardly come up otherwise there. Only their ends are
+seen. So there the long plan of an agent that refuses surely is asked again, too, up to where each other action came last.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Does it come out the same, and do earlier ones? Images, effects and refusals may
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -181,7 +181,8 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
         return found
     if 2 * len(both + one) <= len(untouched):
         return None
-    if steady and (read := _read_otherwise_elsewhere(course, both + one)):
+    there = [(trial, atom) for trial, atom in both + one if _changed_back(next_step, trial, atom)]
+    if steady and (read := _read_otherwise_elsewhere(course, there)):
         trial, atom = read
         told = f"{cut(str(atom), 40)} changes by itself, and back with the next step"
         return verdict(Family.HIDDEN, atom.predicate, told, trial)
@@ -201,7 +202,11 @@ def changed_by_itself(course: Course) -> Diagnosis | None:
     if 2 * len(lasted) <= len(kept) or sum(pictures for *_, pictures in lasted) < LEAST_KEPT:
         return None
     numbers = {number for number, _ in untouched}
-    without = {step[:2] for number, step in enumerate(course.seen) if step.after and number not in numbers}
+    without = {
+        step[:2]
+        for number, step in enumerate(course.seen)
+        if step.after is not None and number not in numbers
+    }
     if len(numbers) > 1 and without.isdisjoint(course.seen[number][:2] for number in numbers):
         return None
     number, atom, _ = max(lasted, key=lambda one: one[2])
@@ -222,6 +227,12 @@ def _further_pictures(course: Course, number: int, atom: Atom) -> int:
             break
         states.add(trial.before.state if trial.after is None else trial.after.state)
     return len(states) - 1
+
+
+def _changed_back(next_step: Mapping[Hashable, Trial], trial: Trial, atom: Atom) -> bool:
+    """Whether an atom that changed with a step changes back with the next one."""
+    after = None if trial.after is None else next_step.get(trial.after.handle)
+    return after is not None and atom in after.changed
 
 
 def _read_otherwise_elsewhere(
