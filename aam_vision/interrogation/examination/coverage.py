@@ -398,9 +398,8 @@ class Attempts:
             there = self._names.of_state(action, self.indices.of(state), step)
             values = action.index.values(state, step.objects)[0]
             own = self._names.bit("own", values)
-            if (
-                len(self._objects) > 1
-            ):  # an effect shows only where it is not true already: so with each combination
+            if len(self._objects) > 1:
+                # an effect shows only where it is not true already: so with each combination
                 own |= self._names.bit("problem", self._objects.get(state.objects), values)
             self._states[key] = there._replace(present=there.present | own)
         return self._states[key]

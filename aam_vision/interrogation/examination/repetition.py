@@ -181,8 +181,8 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
         return found
     if 2 * len(both + one) <= len(untouched):
         return None
-    there = [(trial, atom) for trial, atom in both + one if _changed_back(next_step, trial, atom)]
-    if steady and (read := _read_otherwise_elsewhere(course, there)):
+    undone = [(trial, atom) for trial, atom in both + one if _changed_back(next_step, trial, atom)]
+    if steady and (read := _read_otherwise_elsewhere(course, undone)):
         trial, atom = read
         told = f"{cut(str(atom), 40)} changes by itself, and back with the next step"
         return verdict(Family.HIDDEN, atom.predicate, told, trial)
@@ -192,7 +192,7 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
 
 
 def changed_by_itself(course: Course) -> Diagnosis | None:
-    """Hidden, if most atoms that changed with steps that do not touch them stayed so in further pictures, whatever was done.
+    """Hidden, if most atoms that changed with steps that do not touch them stayed so in further pictures.
 
     A picture that is misread is right again after the next step. What depends on the state comes again, and each time in that state.
     """
@@ -211,7 +211,7 @@ def changed_by_itself(course: Course) -> Diagnosis | None:
         return None
     number, atom, _ = max(lasted, key=lambda one: one[2])
     trial = course.trials[number]
-    told = f"{cut(str(atom), 40)} changes by itself, whatever is done"
+    told = f"{cut(str(atom), 40)} changes by itself: no step named it"
     return verdict(Family.HIDDEN, atom.predicate, told, trial)
 
 
