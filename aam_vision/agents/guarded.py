@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import TypeVar
 
@@ -16,12 +17,15 @@ from aam_vision.support.wording import counted
 
 T = TypeVar("T")
 _DECLARED = ("vocabulary", "headers", "access", "initial", "ask")
+SEVERAL = 3
+"""Different states, at the beginning and after executed steps, with which one handle must stand for several situations."""
 
 
 class GuardedAgent(AgentDecorator):
     """An agent of which nothing is taken on trust: whatever it raises, or answers that means nothing, is its failure.
 
-    What was learned before is left.
+    What was learned before is left. Situations whose handle is None are told apart here, and the agent is given back the very
+    situation that it returned. Where any state can be made, the handle is the state.
 
     Raises:
         UnusableInput: it is no agent, or what it declares cannot be asked for.
@@ -32,6 +36,11 @@ class GuardedAgent(AgentDecorator):
         super().__init__(agent)
         self._sound: dict[Objects, set[Atom]] = {}
         """Atoms that were found to be of the vocabulary, by the objects of the problem."""
+        self._own: dict[Hashable, Situation] = {}
+        """The agent's situations without a handle, by the one that they were given."""
+        self._begun: set[Hashable] = set()
+        self._shown: set[State] | None = set()
+        """What was seen at the beginning and after executed steps, while all situations have had one handle."""
 
     def initial(self) -> Sequence[Situation]:
         """Its initial situations.
@@ -47,12 +56,17 @@ class GuardedAgent(AgentDecorator):
         states: dict[Hashable, State] = {}
         for situation in found:
             self._check(situation, "initial")
+        begun = [self._with_handle(situation, f"problem {number}") for number, situation in enumerate(found)]
+        self._begun = {situation.handle for situation in begun}
+        if self._shown is not None:
+            self._shown |= {situation.state for situation in begun}
+        for situation in begun:
             if states.setdefault(situation.handle, situation.state) != situation.state:
                 raise AgentFailed(
                     f"initial returned two situations with the handle {situation.handle!r} and different states; "
                     "a handle has to tell where the agent is restored to"
                 )
-        return found
+        return begun
 
     def ask(self, query: Query) -> Response:
         """Its answer.
@@ -60,7 +74,8 @@ class GuardedAgent(AgentDecorator):
         Raises:
             AgentFailed: it raised something, or this is no answer to the query.
         """
-        found = _guarded(lambda: self.agent.ask(query))
+        asked = replace(query, initial=self._as_returned(query.initial))
+        found = _guarded(lambda: self.agent.ask(asked))
         if not isinstance(found, Response):
             raise AgentFailed(f"ask returned {type(found).__name__}; it has to return a Response")
         told = found.executed if found.told is None else found.told
@@ -71,7 +86,13 @@ class GuardedAgent(AgentDecorator):
             )
         self._check(found.final, "ask")
         self._check_objects(found.final.state, query.initial.state, "ask")
-        return found
+        if query.plan or found.final.handle is not None or self.access.constructs:
+            self._check_told_apart(found)
+            return replace(found, final=self._with_handle(found.final))
+        at = query.initial.handle  # a look: it stands where it stood
+        if at not in self._begun:
+            self._own[at] = found.final
+        return replace(found, final=replace(found.final, handle=at))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """Its walk.
@@ -79,8 +100,9 @@ class GuardedAgent(AgentDecorator):
         Raises:
             AgentFailed: it raised something, or this is no walk from there.
         """
-        found = _guarded(lambda: self.agent.walk(start, steps, rng))
+        found = _guarded(lambda: self.agent.walk(self._as_returned(start), steps, rng))
         types = {header.name: header.types for header in self.headers}
+        here, walked = start, []
         for step in found:
             if not isinstance(step, WalkStep):
                 raise AgentFailed(f"walk returned a {type(step).__name__}; it has to return WalkSteps")
@@ -90,7 +112,21 @@ class GuardedAgent(AgentDecorator):
             name, objects = step.action
             if name not in types or not start.state.objects.fit(objects, types[name]):
                 raise AgentFailed(f"walk returned the step {step.action}, which is none of its actions")
-        return found
+            before = here if step.before.handle is None else step.before
+            walked.append(WalkStep(before, step.action, here := self._with_handle(step.after)))
+        return walked
+
+    def _with_handle(self, situation: Situation, name: str = "") -> Situation:
+        if self.access.constructs and not isinstance(situation.handle, State):
+            return replace(situation, handle=situation.state)
+        if situation.handle is not None:
+            return situation
+        handle = name or f"situation {len(self._own)}"
+        self._own[handle] = situation
+        return replace(situation, handle=handle)
+
+    def _as_returned(self, situation: Situation) -> Situation:
+        return self._own.get(situation.handle, situation)
 
     def _check(self, situation: Situation, method: str) -> None:
         """Whether it is a situation whose atoms are of the vocabulary, and of its objects."""
@@ -120,6 +156,17 @@ class GuardedAgent(AgentDecorator):
             for atom in sorted(new, key=str):
                 self._check_atom(atom, known, state.objects, method)
             sound |= new
+
+    def _check_told_apart(self, found: Response) -> None:
+        """Whether not all situations have the same handle, although steps changed something."""
+        handle = found.final.handle
+        if found.executed and self._shown is not None and handle is not None and not self.access.constructs:
+            self._shown = {*self._shown, found.final.state} if {handle} == self._begun else None
+            if self._shown is not None and len(self._shown) == SEVERAL:
+                raise AgentFailed(
+                    f"ask returned {SEVERAL} different states with the handle {handle!r}, and none with another; "
+                    "give each situation a handle of its own, or None if the agent has none"
+                )
 
     def _check_atom(
         self, atom: Atom, known: Mapping[str, tuple[str, ...]], objects: Objects, method: str

@@ -85,7 +85,7 @@ class Situation:
     """A state of the agent's world as the interrogator holds it.
 
     ``handle`` is opaque and the agent's own (a snapshot, an index, or the state itself under settable
-    access); ``state`` is what was perceived there.
+    access); ``state`` is what was perceived there. An agent that has no handles gives None.
     """
 
     handle: Hashable

@@ -15,6 +15,7 @@ from aam_vision import (
     ActionHeader,
     Agent,
     Atom,
+    Interrupted,
     Objects,
     Predicate,
     Query,
@@ -148,3 +149,56 @@ def test_an_answer_that_means_nothing_is_named_with_what_to_do(changed: dict[str
 def test_what_is_no_agent_is_refused_before_it_is_asked(agent: Any, told: str) -> None:
     with pytest.raises(aam_vision.UnusableInput, match=told):
         aam_vision.interrogate(agent, raises=False)
+
+
+class Stateful(Heaters):
+    """Heaters that know where they are by themselves: what they are asked about is where they stand, or where they began."""
+
+    handle: Any = None
+    refuses_surely = False
+
+    def keep(self, state: State) -> Situation:
+        self.here = Situation(self.handle, state)
+        return self.here
+
+    def initial(self) -> Any:
+        self.begun = self.keep(self.state())
+        return [self.begun]
+
+    def ask(self, query: Query) -> Any:
+        begins = query.initial is self.begun
+        lost = self.handle is None and not begins and query.initial is not self.here
+        if lost and not self.access.returns:
+            raise RuntimeError("it can go back to the beginning only")
+        true = set(() if begins else query.initial.state.true)
+        for number, step in enumerate(query.plan):
+            if (hot := Atom("hot", step.objects)) in true:
+                return Response(number, self.keep(self.state(*true)))
+            true.add(hot)
+        return Response(len(query.plan), self.keep(self.state(*true)))
+
+
+@pytest.mark.parametrize("access", Access)
+def test_situations_without_a_handle_are_told_apart(access: Access) -> None:
+    found = aam_vision.interrogate(_at(access, None))
+    assert "(not (hot ?which))" in found.pddl.split(":effect")[0]
+    if access is not Access.TRAJECTORY:  # all are hot after two steps
+        assert found.complete
+
+
+def test_where_any_state_can_be_made_one_handle_is_enough() -> None:
+    assert aam_vision.interrogate(_at(Access.SETTABLE, 0)).complete
+
+
+@pytest.mark.parametrize("access", [access for access in Access if not access.constructs])
+def test_one_handle_for_several_situations_is_named(access: Access) -> None:
+    with pytest.raises(
+        Interrupted, match="with the handle 0, and none with another; give each situation a handle"
+    ):
+        aam_vision.interrogate(_at(access, 0))
+
+
+def _at(access: Access, handle: int | None) -> Stateful:
+    agent = Stateful()
+    agent.access, agent.handle = access, handle
+    return agent
