@@ -3,7 +3,8 @@
 There is no way back, and the agent does not act on its own: so every step counts, those on the way to a test included.
 The next test is the one worth most per step (``StepValue``) within sight of where the agent stands (``Lookahead``). If
 none is in sight, one is planned for, or the agent goes where it sees farther. Successes that correct the model are worth
-most; refusals that prove what the model says already are worth least.
+most; refusals that prove what the model says already are worth least. What changes for good, while something is to be asked
+about it as it was, comes late (``OneWay``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice, takewhile
+from itertools import islice, product, takewhile
+from math import prod
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from aam_vision.interrogation.beliefs.unexecuted_actions import StepValue, Unexe
 from aam_vision.interrogation.completeness.indistinguishability import indistinguishability_of, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
-from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, atoms
 from aam_vision.interrogation.queries.first_success import (
     asked_for,
@@ -191,6 +193,8 @@ GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
 BEAM = 1000
 """Work of a beam search for an action that was never seen to succeed."""
+LEAST_LEFT = 0.05
+"""The share that a step leaves at least. Lower: a step that undoes the last chance to ask something waits for more of the others."""
 PATIENCE = 5
 """How many times the work is done again while no test at all is found."""
 
@@ -208,7 +212,7 @@ class Test:
 
 @dataclass(frozen=True)
 class _Ahead:
-    """A state ahead, the way there, and the probability that the way can be gone."""
+    """A state ahead, the way there, and the probability that the way can be gone, less what it changes for good."""
 
     state: State
     way: tuple[GroundAction, ...]
@@ -245,6 +249,49 @@ class Sight:
         return steps
 
 
+class OneWay:
+    """What no step is known to undo, and what of it is still to be asked about while it is as it was.
+
+    A lamp that cannot be switched off hides whether the robot may leave dark rooms, once all are lit. What was never executed may
+    undo anything.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._arguments = {one.name: one.types for one in evidence.hypotheses.vocabulary.predicates}
+        asked_about, brought_about = set[tuple[str, bool]](), set[tuple[str, bool]]()
+        for action in evidence.hypotheses.actions.values():
+            if not action.successes:
+                brought_about.update(product({atom.predicate for atom in action.index.atoms}, (True, False)))
+                continue
+            undecided, effects = action.undecided, action.undecided_effects
+            asked_about |= _facts(action, True, undecided.negative | effects & action.deletes)
+            asked_about |= _facts(action, False, undecided.positive | effects & action.adds)
+            brought_about |= _facts(action, True, action.adds & ~effects)
+            brought_about |= _facts(action, False, action.deletes & ~effects)
+        self._at_risk = asked_about - brought_about
+        """Predicates, each with the truth of its atoms that is not had again."""
+
+    def left(self, before: State, after: State) -> float:
+        """The share of what is still to be asked about that is left after a step: 1 if it changes nothing of that for good."""
+        if not self._at_risk:
+            return 1.0
+        changed = {(atom.predicate, atom in before.true) for atom in before.true ^ after.true}
+        left = (1 - 1 / self._count(before, *one) for one in self._at_risk & changed)
+        return max(LEAST_LEFT, min(left, default=1.0))
+
+    def _count(self, state: State, predicate: str, truth: bool) -> int:
+        """How many atoms of a predicate are true, or false."""
+        true = sum(atom.predicate == predicate for atom in state.true)
+        if truth:
+            return true
+        return prod(len(state.objects.of_type(one)) for one in self._arguments[predicate]) - true
+
+
+def _facts(action: ActionHypotheses, truth: bool, mask: int) -> set[tuple[str, bool]]:
+    """The predicates of these atoms, with a truth."""
+    return {(action.index.atom(bit).predicate, truth) for bit in bits(mask)}
+
+
 class Lookahead:
     """The tests within sight of a node, under the hypotheses at one moment."""
 
@@ -267,6 +314,7 @@ class Lookahead:
         self._node = node
         self._value = value
         self._left = self._work = work
+        self._one_way = OneWay(evidence)
         self._most = {name: value.upper_bound(name) for name in evidence.hypotheses.actions}
         self.exhausted = False
         """Whether every state that can be reached through certain steps was looked at, with all arguments."""
@@ -317,10 +365,18 @@ class Lookahead:
                 violated = action.certainly_violated(*action.index.values(ahead.state, objects))
                 about = name, violated
                 value = worth * ahead.probability / cost * STALE ** self._stale.get(about, 0)
+                if value > least and action.successes:
+                    value *= self._left_by(ahead.state, step)
                 if value > least and not self._evidence.was_seen_in(ahead.state, step):
                     least = value
                     best = Test((*ahead.way, step), value, _why(name, action, violated), about)
         return best
+
+    def _left_by(self, state: State, step: GroundAction) -> float:
+        """What is expected to be left of what is still to be asked about, after a step of an action that was executed before."""
+        action = self._evidence.hypotheses[step.name]
+        success = self._value.success(step.name, action.violated(*action.index.values(state, step.objects)))
+        return 1 - success * (1 - self._one_way.left(state, self._evidence.predict(state, step)))
 
     def _options(
         self, name: str, action: ActionHypotheses, sight: Sight, cost: int
@@ -361,7 +417,7 @@ class Lookahead:
             yield from islice(rows, ROWS)
 
     def _onward(self, sight: Sight) -> Iterator[tuple[GroundAction, float, State]]:
-        """Steps that are as good as certain, and where they lead."""
+        """Steps that are as good as certain, how probable they are and what they leave to be asked about, and where they lead."""
         for name, action in self._evidence.hypotheses.actions.items():
             if not action.successes:
                 continue
@@ -371,7 +427,8 @@ class Lookahead:
                 if probability >= CERTAIN:
                     if one.after is None:
                         one.after = self._evidence.predict(sight.state, one.step)
-                    yield one.step, probability, one.after
+                    left = self._one_way.left(sight.state, one.after)
+                    yield one.step, probability * left, one.after
 
 
 def _why(name: str, action: ActionHypotheses, violated: Literals) -> str:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import aam_vision
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
 from aam_vision.interrogation.policies.trajectory import MAX_FRUITLESS, TrajectoryPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access
-from aam_vision.model.strips import Model, State
+from aam_vision.model.strips import Atom, Model, Objects, State
 from aam_vision.planning.planner import Limits
 from aam_vision.report import evaluation
 from tests import domains
@@ -85,3 +89,24 @@ def test_packaged_domains_need_no_more_steps_than_the_peers_do(name: str) -> Non
     steps = [_steps_to_the_correct_model(model, problem, seed) for seed in range(3)]
     assert None not in steps
     assert sum(filter(None, steps)) / len(steps) <= PEERS[name]
+
+
+LAMPS = """(define (domain lamps) (:requirements :strips :typing :negative-preconditions) (:types room - object)
+  (:predicates (at ?r - room) (lit ?r - room) (clean ?r - room))
+  (:action go :parameters (?a - room ?b - room) :precondition (at ?a) :effect (and (at ?b) (not (at ?a))))
+  (:action switch :parameters (?r - room) :precondition (and (at ?r) (not (lit ?r))) :effect (lit ?r))
+  (:action clean :parameters (?r - room) :precondition (and (at ?r) (lit ?r)) :effect (clean ?r)))"""
+
+
+@pytest.mark.parametrize("surely", [True, False])
+@pytest.mark.parametrize("rooms", range(3, 6))
+def test_what_nothing_undoes_waits_for_questions_about_what_it_changes(
+    tmp_path: Path, rooms: int, surely: bool
+) -> None:
+    """Once all rooms are lit, nobody can find out whether the robot may leave dark ones."""
+    (tmp_path / "lamps.pddl").write_text(LAMPS)
+    model = read_domain(tmp_path / "lamps.pddl")
+    objects = Objects({f"r{number}": "room" for number in range(rooms)}, model.vocabulary.types)
+    begins = State(frozenset({Atom("at", ("r0",))}), objects)
+    agent = SymbolicAgent(model, [begins], Access.TRAJECTORY, refuses_surely=surely)
+    assert aam_vision.interrogate(agent, exam=0).proven
