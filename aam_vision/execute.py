@@ -206,6 +206,7 @@ def _as_modelled(agent: Agent, further: WentOn, run: Path) -> Agent:
     from aam_vision.interrogation.memory.divided import DividedAgent, read_divisions
     from aam_vision.interrogation.memory.facts import read_fact
     from aam_vision.interrogation.memory.histories import RecordingAgent
+    from aam_vision.interrogation.memory.refused import Without, read_refused
     from aam_vision.interrogation.memory.remembering import RememberingAgent
     from aam_vision.interrogation.task.forgotten_constants import extended
 
@@ -215,6 +216,9 @@ def _as_modelled(agent: Agent, further: WentOn, run: Path) -> Agent:
             return DividedAgent(agent, read_divisions(further.divisions, vocabulary, agent.headers))
         if further.delays is not None:
             return DelayedAgent(agent, read_delays(further.delays, agent.vocabulary, agent.headers))
+        if further.refused is not None:
+            begun = Transcript(agent.vocabulary, agent.headers, agent.access, (), ())
+            return Without(agent, read_refused(further.refused, begun))
         if further.fact is None:
             return agent
         invented = read_fact(further.fact, agent.vocabulary, agent.headers)

@@ -242,7 +242,7 @@ class WentOn(NamedTuple):
     constants: dict[str, str] | None = None
     """By name the types of the constants by which the vocabulary was extended, if it was."""
     deterministic: bool = False
-    """Whether these, ``divisions``, ``repeated`` or ``delays``, alone explained the answers."""
+    """Whether these, ``divisions``, ``repeated``, ``delays`` or ``refused``, alone explained the answers."""
     divisions: list[Any] | None = None
     """The actions that are several in the model, as plain data, if any are."""
     repeated: bool = False
@@ -251,6 +251,8 @@ class WentOn(NamedTuple):
     """The effects that come later, as plain data, if any do."""
     looked: bool = False
     """Whether every situation was looked at until it was certain."""
+    refused: list[Any] | None = None
+    """The actions that are not in the model, if any are not."""
 
     @property
     def outcomes(self) -> bool:
@@ -387,13 +389,13 @@ class Journal:
                 for name in ("anew", "deterministic", "repeated", "looked")
             )
             constants = read(told, "constants", dict) if "constants" in told else None
-            divisions, delays = (
-                read(told, name, list) if name in told else None for name in ("divisions", "delays")
+            divisions, delays, refused = (
+                read(told, name, list) if name in told else None
+                for name in ("divisions", "delays", "refused")
             )
             after, explained = read(told, "after", int), read(told, "explained", bool)
-            return WentOn(
-                after, explained, fact, anew, constants, deterministic, divisions, repeated, delays, looked
-            )
+            how = fact, anew, constants, deterministic, divisions, repeated, delays, looked, refused
+            return WentOn(after, explained, *how)
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

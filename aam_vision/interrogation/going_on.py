@@ -2,7 +2,8 @@
 
 One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
 then facts that name one object twice, several actions in place of one, effects that come later, outcomes and cases, and an invented fact or
-number. All that was seen before counts for these, so nothing is asked twice. Where there is no way back, a change is the last that is tried.
+number; actions that are refused everywhere, whatever is tried, are left out. All that was seen before counts for these, so nothing is asked
+twice. Where there is no way back, a change is the last that is tried.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
 from aam_vision.interrogation.memory.delayed import Delayed, can_delay, with_delays
 from aam_vision.interrogation.memory.divided import Divided, Divisions, can_divide, with_divisions
 from aam_vision.interrogation.memory.facts import InventedFact
-from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
+from aam_vision.interrogation.memory.going_on import Remembered, as_deterministic, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.memory.refused import Without, refused_everywhere, told_refused, without
 from aam_vision.interrogation.memory.twice import seen_twice, with_repeated
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants
@@ -53,6 +56,7 @@ class Way(StrEnum):
     DELAYED = "effects that come later"
     OUTCOMES = "outcomes, when each comes, and how often"
     MEMORY = "what may be remembered"
+    REFUSED = "all actions but those that are refused everywhere"
 
 
 ALL: Final = tuple(Way)
@@ -119,6 +123,8 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
         found += [Attempt(Way.DELAYED)] * (Way.DELAYED in among and can_delay(result))
         found += [Attempt(Way.OUTCOMES)] * outcomes
     found += [Attempt(Way.MEMORY)] * can_remember(result)
+    if Way.REFUSED in among and can_go_on(result, tuple(Family), anywhere=True):
+        found += [Attempt(Way.REFUSED)] * bool(refused_everywhere(result.transcript))
     found += [Attempt(Way.ANEW)] * (not lasts and may_have_changed(result))
     return [one for one in found if one.way in among]
 
@@ -168,6 +174,8 @@ def go_further(
         watch, made = begins(attempt), recorded.counts.steps
         rng = np.random.default_rng(seed)
         further = _tried(attempt, recorded, result, rng, options, budget, exam, watch, names)
+        if further.found is not None and (never := _still_refused(attempt.way, further.found, recorded)):
+            further = Further(None, f"{listed(never)} would never be executed, whatever else is added")
         if further.found is not None:
             found = further.found
             if looking is not None:  # then it rests on answers that were weighed
@@ -177,6 +185,12 @@ def go_further(
             )
         taken = counted(recorded.counts.steps - made, "further step")
         why.append(f"{_in_vain(attempt)} ({taken}): {further.why}.")
+
+
+def _still_refused(way: Way, found: Result, recorded: RecordingAgent) -> tuple[str, ...]:
+    """What was to be explained and is still refused everywhere: anything that is invented explains why something never happens."""
+    invents = way not in (Way.REFUSED, Way.ANEW, Way.OUTCOMES) and found.outcomes is None
+    return refused_everywhere(recorded.transcript) if invents else ()
 
 
 def _in_vain(attempt: Attempt) -> str:
@@ -198,6 +212,8 @@ def _in_vain(attempt: Attempt) -> str:
             return f"Outcomes and cases{beside} do not explain it either"
         case Way.MEMORY:
             return "No model with memory was found"
+        case Way.REFUSED:
+            return "It is no deterministic agent without what it refuses everywhere, either"
 
 
 def _tried(
@@ -229,6 +245,8 @@ def _tried(
             other = with_divisions(recorded, result, rng, budget, exam, constants)
         elif way is Way.DELAYED:
             other = with_delays(recorded, result, rng, budget, exam)
+        elif way is Way.REFUSED:
+            other = _without_refused(recorded, result, rng, budget, exam)
         elif way is Way.ANEW:
             other = renew(recorded, result, rng, budget, exam)
         else:
@@ -242,6 +260,23 @@ def _tried(
     if isinstance(other, Delayed):
         return Further(other.result, delays=other.delays)
     return Further(other, constants=constants) if isinstance(other, Result) else Further(None, other)
+
+
+def _without_refused(
+    recorded: RecordingAgent,
+    result: Result,
+    rng: np.random.Generator,
+    budget: Budget | None,
+    exam: int | None,
+) -> Result | str:
+    """What is learned of an agent without the actions that it refuses everywhere; or why no such model fits it, in a line."""
+    seen = recorded.transcript
+    if not (names := refused_everywhere(seen)):
+        return "what was refused everywhere was executed after all"
+    how, known = f"deterministic without {listed(names)}", without(seen, names).entries
+    agent, left_out = Without(recorded, names), told_refused(seen, names)
+    found = as_deterministic(recorded, agent, result, rng, budget, exam, how, left_out, known=known)
+    return found if isinstance(found, str) else replace(found, refused=names)
 
 
 def with_outcomes(agent: Agent, result: Result, seed: int, options: Options) -> Result:

@@ -22,6 +22,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.delayed import delayed, read_delays
 from aam_vision.interrogation.memory.divided import divided, read_divisions
 from aam_vision.interrogation.memory.facts import read_fact
+from aam_vision.interrogation.memory.refused import read_refused, without
 from aam_vision.interrogation.memory.remembering import with_fact
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.interrogation.task.forgotten_constants import extended
@@ -136,6 +137,9 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
             found = replace(found, transcript=divided(found.transcript, divisions))
         if further is not None and further.delays is not None:
             found = replace(found, transcript=delayed(found.transcript, read_delays(further.delays, *about)))
+        if further is not None and further.refused is not None:
+            names = read_refused(further.refused, found.transcript)
+            found = replace(found, transcript=without(found.transcript, names))
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
         if not found.looked and arguments.get("confirm") and (of_controls or arguments.get("chance")):
             confidence = field(arguments, "confidence", float)

@@ -125,7 +125,7 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         noticed = f"{further['why']} (after {counted(further['steps'], 'step')})"
         found.append(("diagnosis", f"{noticed}; from there the run went on to learn outcomes"))
     if told["invented"]:
-        found.append(("extended", told["invented"]))
+        found.append(("explained", told["invented"]))
     found += [
         ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
         *([("tried", told["courses"])] if told["courses"] else []),

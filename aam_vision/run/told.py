@@ -158,6 +158,8 @@ class ToldRun:
                 by["delays"] = further.delays.json()
             elif found.hypotheses.repeated:
                 by = {"repeated": True, "deterministic": True}
+            elif found.refused:
+                by = {"refused": [*found.refused], "deterministic": True}
             elif further.fact is not None:
                 by = {"fact": further.fact.json()}
             elif found.changed:

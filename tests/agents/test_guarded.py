@@ -202,3 +202,13 @@ def _at(access: Access, handle: int | None) -> Stateful:
     agent = Stateful()
     agent.access, agent.handle = access, handle
     return agent
+
+
+@pytest.mark.parametrize("access", Access)
+def test_an_agent_whose_states_say_nothing_is_asked_all_the_same(access: Access) -> None:
+    silent = _agent(
+        access=access,
+        vocabulary=Vocabulary("heaters", (), Heaters.vocabulary.types),
+        ask=lambda self, query: Response(len(query.plan), self.keep(EMPTY)),
+    )
+    assert not aam_vision.interrogate(silent).undetermined

@@ -224,6 +224,31 @@ def test_what_steps_change_without_naming_it_becomes_a_constant(access: str, tmp
     assert read_domain(folder / "model.pddl") == model
 
 
+BROKEN = {
+    '"walks": True': '"walks": False',
+    '"actions": {\n': '"actions": {\n        "fly": [],\n',
+    "    name, *things = action\n": '    name, *things = action\n    if name == "fly":\n        return None\n',
+}
+"""What the reference agent is given so that it may be told to fly, which it never does."""
+
+
+def test_an_action_that_is_refused_everywhere_costs_no_other(tmp_path: Path) -> None:
+    agent, folder = changed_program(tmp_path, BROKEN), tmp_path / "run"
+    done = command("--agent", agent, "--exam", "60", "--out", folder, cwd=tmp_path)
+    assert "going on with all actions but those that are refused everywhere" in done.stderr
+    result = result_of(folder)
+    assert (result["status"], result["missing"]) == ("open", "never executed: fly")
+    assert result["why"] == "deterministic without fly: every line of the model is decided"
+    assert result["invented"].startswith("fly is not in the model: it was refused wherever tried, ")
+    assert result["invented"] in explained(folder)
+    assert [header.name for header in read_domain(folder / "model.pddl").headers] == ["go", "take", "put"]
+    assert_same_again(folder, agent, tmp_path / "again", 2)
+    goal = ("--agent", agent, "--goal", "(holds red)")
+    assert "Goal reached" in called("aam_vision.execute", folder, *goal, cwd=tmp_path, code=0).stdout
+    asked = ("--agent", agent, "--prior", folder, "--out", tmp_path / "later")
+    assert "leaves out what was refused everywhere" in command(*asked, cwd=tmp_path, code=2).stderr
+
+
 DELAYED = {"action": "move", "predicate": "free", "places": [], "value": True, "after": 2, "undoes": False}
 DELAYED |= {"restarts": False, "firm": False}
 DERIVED = {"of": "at", "places": [1], "number": 2, "apart": []}
@@ -250,6 +275,10 @@ DIVIDED = {"action": "drop", "conditions": [], "over": ["at-least-2-at-any-x(?ro
                 ({**DERIVED, "apart": ["cat"]}, "a type that there is not"),
                 ({"of": "at", "places": [1], "apart": []}, "number"),
             )
+        ),
+        *(
+            ({"deterministic": True, "refused": names}, "left out are none of the agent's, or were executed")
+            for names in (["fly"], ["drop", "drop"], [1])
         ),
         *(
             ({"deterministic": True, "delays": [{**DELAYED, "places": [0], **wrong}]}, told)

@@ -87,6 +87,8 @@ def unlike(vocabulary: Vocabulary, state: State, rng: np.random.Generator) -> St
 
     The outcome of a step must not depend on them, as far as its arguments do not name their objects.
     """
+    if not vocabulary.predicates:
+        return state
     predicate = vocabulary.predicates[int(rng.integers(len(vocabulary.predicates)))]
     kept = frozenset(atom for atom in state.true if atom[0] != predicate.name)
     names = [state.objects.of_type(kind) for kind in predicate.types]

@@ -25,6 +25,7 @@ from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.experiments import VersionSpace
 from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, number_of, told
 from aam_vision.interrogation.memory.histories import RecordingAgent, two_ways
+from aam_vision.interrogation.memory.refused import refused_everywhere
 from aam_vision.interrogation.memory.remembering import RememberingAgent, with_fact
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -33,7 +34,7 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.model.query import Agent
 from aam_vision.support.resources import ResourcesSpent
-from aam_vision.support.wording import counted
+from aam_vision.support.wording import counted, listed
 
 FAMILIES: Final = (Family.HIDDEN, *OTHERWISE)
 """What memory may explain; something misread or changing it does not."""
@@ -109,6 +110,8 @@ def remember(
             return learned
         if facts.open:
             return "several facts explain all histories, and no more may be asked"
+        if never := refused_everywhere(recorded.transcript):  # any fact explains what never happens
+            return f"{listed(never)} came in none of the histories that were made for it"
         explaining = left[0].fact
         fact = _in_model(explaining, recorded, names)
         found = _with_fact(recorded, fact, _shown(recorded, facts), result, rng, budget, exam)

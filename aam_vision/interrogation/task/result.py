@@ -137,6 +137,8 @@ class Result:
     """``budget`` or ``failed`` if that cut it short."""
     invented: str = ""
     """What the vocabulary was extended by, a fact or constants, to explain what the agent does, in sentences; empty if it was not."""
+    refused: tuple[str, ...] = ()
+    """Actions that are not in the model: each was refused wherever it was tried, and nothing in the vocabulary explains that."""
     changed: str = ""
     """Since when the agent is as the model says, and what was different before, in sentences; empty if it has not changed."""
     outcomes: Outcomes | None = None
@@ -262,7 +264,7 @@ class Result:
             for header in never
             for one, other in combinations(header.types, 2)
         )
-        names = [header.name for header in never]
+        names = [*(header.name for header in never), *self.refused]
         return lacking(self.exam, names, self.cut, weighed=weighed, untested=self.untested, distinct=distinct)
 
     @property
@@ -443,6 +445,8 @@ def check_prior(
                 and all(name.startswith((*own,)) for name in given)
             ):
                 whose = "has several actions in place of one, or is of another agent"
+            elif what == "actions" and given.items() < own.items():
+                whose = "leaves out what was refused everywhere, or is of another agent"
             raise UnusableInput(
                 f"{whose} (its {what} differ: {', '.join(other[:3])}); give one with the "
                 "agent's vocabulary and instructions",
@@ -489,7 +493,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
         return [
             ("status", f"{result.status}: {result.why}"),
             *([("diagnosis", result.diagnosis.why)] if result.diagnosis is not None else []),
-            *([("extended", result.invented)] if result.invented else []),
+            *([("explained", result.invented)] if result.invented else []),
             ("assumed", ASSUMED),
             *(("" if number else "learned", text) for number, text in enumerate(result.outcomes.sentences)),
             ("steps", steps),
@@ -535,7 +539,7 @@ def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
     if ended.diagnosis is not None:
         found.append(("diagnosis", ended.diagnosis.why))
     if ended.invented:
-        found.append(("extended", ended.invented))
+        found.append(("explained", ended.invented))
     if ended.changed:
         found.append(("changed", ended.changed))
     found.append(("assumed", assumption(ended).partition(": ")[2].rstrip(".")))
