@@ -109,10 +109,10 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
         return []
     if (rates := result.rates) is not None and rates.looks_err and rates.refusals_err:
         return []
-    lasts = can_renew(result)
+    lasts, never = can_renew(result), refused_everywhere(result.transcript)
     found = [Attempt(Way.ANEW)] * lasts
     if test is None or test.passed:
-        outcomes = can_go_on(result, anywhere=True)
+        outcomes = not never and can_go_on(result, anywhere=True)
         unnamed = Way.CONSTANTS in among and can_go_on(result, anywhere=True)
         if unnamed and (constants := meant(result.transcript)):
             found.append(Attempt(Way.CONSTANTS, constants))
@@ -124,7 +124,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
         found += [Attempt(Way.OUTCOMES)] * outcomes
     found += [Attempt(Way.MEMORY)] * can_remember(result)
     if Way.REFUSED in among and can_go_on(result, tuple(Family), anywhere=True):
-        found += [Attempt(Way.REFUSED)] * bool(refused_everywhere(result.transcript))
+        found += [Attempt(Way.REFUSED)] * bool(never)
     found += [Attempt(Way.ANEW)] * (not lasts and may_have_changed(result))
     return [one for one in found if one.way in among]
 

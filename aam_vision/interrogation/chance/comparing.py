@@ -396,7 +396,9 @@ def _undecided(one: ActionKnowledge, other: ActionKnowledge) -> int:
 
 
 def _incompatible(one: ActionKnowledge, other: ActionKnowledge) -> bool:
-    """Whether no precondition explains the answers of both."""
+    """Whether no precondition explains the answers of both, though one explains those of each."""
+    if one.given_up and other.given_up:
+        return False
     both = ActionHypotheses(one.index)
     try:
         for version in (one, other):

@@ -24,6 +24,8 @@ from aam_vision.interrogation.evidence.transcript import AttemptedStep, Moment
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import ActionSchema, Atom, Case, State
+from aam_vision.support.errors import InconsistentAgent
+from aam_vision.support.wording import counted
 
 _REQUIRED = 0.5, 0.15
 """How probable it is that a positive and a negative literal is required that held in every execution: orders tests only."""
@@ -52,6 +54,8 @@ class ActionKnowledge:
     def __init__(self, index: AtomIndex, precision: Precision) -> None:
         self.index = index
         self.precondition = ActionHypotheses(index)
+        self.given_up = False
+        """Whether it was never executed, and nothing that it could require explains all refusals: it is not tried any more."""
         self.refused = 0
         self.refusals: dict[int, int] = {}
         """By the atoms that held, how often a step was refused."""
@@ -90,7 +94,8 @@ class ActionKnowledge:
     def __str__(self) -> str:
         """``press: if wet(?b): 92% (85-96%) done(?b), 8% (4-15%) nothing; not excluded: another outcome in up to 2%``."""
         if not self.executed:
-            return f"{self.index.header.name}: never executed"
+            refused = f", though it was tried {counted(self.refused, 'time')}, and nothing explains that"
+            return f"{self.index.header.name}: never executed{refused if self.given_up else ''}"
         told = "; ".join(self._told(case) for case in self.cases)
         sure = "" if self.certain else " (not certain)"
         return f"{self.index.header.name}: {told}{sure}; not excluded: another outcome in up to {100 * self.unseen:.1f}%"
@@ -124,12 +129,24 @@ class ActionKnowledge:
         return True
 
     def was_refused(self, state: State, objects: tuple[str, ...]) -> None:
-        """Learn from a refused step; raises InconsistentAgent if nothing that may be required was missing."""
+        """Learn from a refused step.
+
+        Raises:
+            InconsistentAgent: nothing that may be required was missing, and it was executed before.
+        """
         held, _ = self.index.values(state, objects)
         self.refused += 1
         self.refusals[held] = self.refusals.get(held, 0) + 1
         self._forget()
-        self.version += self.precondition.failed(held, 0)
+        if self.given_up:
+            return
+        try:
+            self.version += self.precondition.failed(held, 0)
+        except InconsistentAgent:
+            if self.precondition.successes:
+                raise
+            self.given_up, self.precondition = True, ActionHypotheses(self.index)
+            self.version += 1
 
     def was_executed(
         self,
@@ -141,8 +158,12 @@ class ActionKnowledge:
         """Learn from an executed step.
 
         Raises:
-            InconsistentAgent: it was executed where a proven precondition did not hold, or it has too many outcomes.
+            InconsistentAgent: it was executed where a proven precondition did not hold, or was given up before, or has too many outcomes.
         """
+        if self.given_up:
+            raise InconsistentAgent(
+                f"{self.index.header.name} was executed, and refused before although every literal that could be its precondition held"
+            )
         true, _ = self.index.values(state, objects)
         now, hidden = self.index.values(after, objects)
         held = true & ~self.index.reported
@@ -390,12 +411,12 @@ class ActionKnowledge:
         if version != self.version:
             self._sure = self.version, (known := {})
         if held not in known:
-            known[held] = not self.precondition.violated(held, 0)
+            known[held] = not (self.given_up or self.precondition.violated(held, 0))
         return known[held]
 
     def certain_to_fail(self, held: int) -> bool:
         """Whether the step is refused there under all that is possible."""
-        return self.precondition.certain_to_fail(self.precondition.violated(held, 0))
+        return self.given_up or self.precondition.certain_to_fail(self.precondition.violated(held, 0))
 
     def worth(self, held: int) -> float:
         """What a step is worth where these atoms hold: 0 if it tells nothing."""
@@ -405,6 +426,8 @@ class ActionKnowledge:
 
     def _weighed(self, held: int) -> float:
         precondition = self.precondition
+        if self.given_up:
+            return 0.0
         violated = precondition.violated(held, 0)
         if not violated:
             return self.case(held).worth(held)

@@ -12,13 +12,18 @@ import aam_vision
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.chance.comparing import differences
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript, taken_in
 from aam_vision.interrogation.memory.refused import read_refused, refused_everywhere, without
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction
+from aam_vision.support.errors import InconsistentAgent
 from experiments.noise import wrongly_certain
 from tests import domains
+from tests.profiles import first
 
 JUMP, JUMPS = ActionHeader("jump", (), ()), GroundAction("jump", ())
 
@@ -62,7 +67,9 @@ def _agent(access: Access, *, at_all: bool = False) -> Legless:
     return Legless(SymbolicAgent(model, problems[:1], access, refuses_surely=True), at_all=at_all)
 
 
-@pytest.mark.parametrize("access", Access)
+@pytest.mark.parametrize(
+    "access", first(2, [Access.SETTABLE, Access.TRAJECTORY, Access.RESET, Access.SNAPSHOT])
+)
 def test_all_other_actions_are_learned(access: Access) -> None:
     result = aam_vision.interrogate(_agent(access), exam=60)
     assert result.missing == "never executed: jump"
@@ -74,6 +81,26 @@ def test_all_other_actions_are_learned(access: Access) -> None:
     if result.refused:
         assert [header.name for header in result.model.headers] == [header.name for header in truth.headers]
         assert result.invented.startswith("jump is not in the model: it was refused wherever tried, ")
+
+
+@pytest.mark.parametrize("access", Access)
+def test_outcomes_of_all_other_actions_are_learned(access: Access) -> None:
+    agent, versions = _agent(access), list[Sequence[ActionKnowledge]]()
+    state = agent.initial()[0].state
+    for seed in (0, 1):
+        result = aam_vision.interrogate(agent, chance=True, within=0.3, max_steps=200, seed=seed)
+        assert isinstance(result.outcomes, ChanceResult)
+        versions.append(result.outcomes.actions)
+        *others, jump = result.outcomes.actions
+        assert jump.given_up
+        assert not jump.certain_to_succeed(0)
+        assert "jump: never executed, though it was tried 1 time, and nothing explains that" in " ".join(
+            str(result).split()
+        )
+        assert all(action.executed and not action.given_up for action in others)
+    assert not [one for one in differences(*versions, independent=True) if one.different]
+    with pytest.raises(InconsistentAgent, match="jump was executed, and refused before"):
+        jump.was_executed(state, (), state)
 
 
 def test_what_is_executed_after_all_is_not_left_out() -> None:
