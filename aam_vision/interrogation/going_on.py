@@ -20,9 +20,9 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Watch
-from aam_vision.interrogation.chance.result import Options
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.examination.findings import Family
+from aam_vision.interrogation.examination.findings import ENOUGH, Family
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
 from aam_vision.interrogation.memory.delayed import Delayed, can_delay, with_delays
@@ -150,13 +150,14 @@ def go_further(
         seed: of every random choice.
         options: precision and budget where outcomes are learned, of all together.
         budget: of all together, where they are not.
-        exam: steps of an examination; None for a quarter of all others.
+        exam: steps of an examination; None for a quarter of all others, or for as many as are needed where outcomes are learned.
         among: what is tried, of what may explain the diagnosis.
         begins: told of each attempt when it begins.
         names: for what is invented, in the stead of its usual name.
     """
     if not agent.access.restarts:
         agent = EnforcingAgent(agent, result.transcript.end)
+    options = replace(options, exam=ENOUGH + 1 if exam is None else exam)
     looking: LookingAgent | None = None
     if result.looks_err and attempts(agent, result, among):
         agent = looking = LookingAgent(agent, result.confidence, whole=False)
@@ -234,7 +235,7 @@ def _tried(
             found = _with_outcomes(recorded, result, rng, options, watch, constants)
             if found.status == NOT_STRIPS:
                 return Further(None, found.why)
-            return Further(found, constants=constants)
+            return Further(_as_examined(found), constants=constants)
         if way is Way.CONSTANTS:
             other: Result | Remembered | Divided | Delayed | str = with_constants(
                 recorded, constants, result, rng, budget, exam
@@ -260,6 +261,16 @@ def _tried(
     if isinstance(other, Delayed):
         return Further(other.result, delays=other.delays)
     return Further(other, constants=constants) if isinstance(other, Result) else Further(None, other)
+
+
+def _as_examined(result: Result) -> Result:
+    """A result with outcomes, open if it was not examined: what refusals seem to prove may be due to what was done before."""
+    found = result.outcomes
+    if not (isinstance(found, ChanceResult) and found.complete and found.exam_steps < ENOUGH):
+        return result
+    examined = f"{counted(found.exam_steps, 'step')} examined, {ENOUGH} are needed (--exam {ENOUGH + 1})"
+    found = replace(found, status=OPEN, why=f"{found.why}; {examined}")
+    return replace(result, outcomes=found, why=found.why)
 
 
 def _without_refused(

@@ -80,7 +80,7 @@ class Arguments:
     )
     exam: int | None = option(
         "Steps of the examination of what was learned; default a quarter of the interrogation's, 60 at least, where that is proven; "
-        "none with --controls or --bare, where a walk follows anyway, nor with --chance, where intervals say how sure all is.",
+        "none with --controls or --bare, where a walk follows anyway, nor with --chance, where intervals say how sure all is (60 where a run goes on to that).",
         min=0,
         heading="How sure it is to be",
     )

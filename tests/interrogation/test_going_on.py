@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import aam_vision
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.query import Access, Agent
+from aam_vision.model.pddl import read_domain
+from aam_vision.model.query import Access, Agent, Query, Response, Situation
+from aam_vision.model.strips import Atom, Objects, State
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import FaultyAgent
 from experiments.trust_runs import trusted, unpredicted
@@ -151,3 +158,44 @@ def test_a_run_may_stop_at_its_diagnosis() -> None:
 )
 def test_what_nobody_can_want_is_refused_before_anything_is_asked(options: Any, told: str) -> None:
     told_by(lambda: aam_vision.interrogate(agent(Access.RESET), **options), told)
+
+
+ROOMS = """(define (domain rooms) (:requirements :strips :typing :negative-preconditions) (:types room - object)
+  (:predicates (at ?r - room) (lit ?r - room) (clean ?r - room))
+  (:action go :parameters (?a - room ?b - room) :precondition (at ?a) :effect (and (at ?b) (not (at ?a))))
+  (:action on :parameters (?r - room) :precondition (and (at ?r) (not (lit ?r))) :effect (lit ?r))
+  (:action off :parameters (?r - room) :precondition (and (at ?r) (lit ?r)) :effect (not (lit ?r)))
+  (:action wash :parameters (?r - room) :precondition (and (at ?r) (lit ?r) (not (clean ?r))) :effect (clean ?r))
+  (:action soil :parameters (?r - room) :precondition (and (at ?r) (clean ?r)) :effect (not (clean ?r))))"""
+
+
+class Rests(AgentDecorator):
+    """An agent that goes on only once it has done something else in between; no two of its situations are the same."""
+
+    last, steps = "", 0
+
+    def initial(self) -> Sequence[Situation]:
+        return [replace(one, handle=0) for one in self.agent.initial()]
+
+    def ask(self, query: Query) -> Response:
+        state, executed = query.initial.state, 0
+        for step in query.plan:
+            response = self.agent.ask(Query(Situation(state, state), (step,)))
+            if not response.executed or step.name == self.last == "go":
+                break
+            state, executed, self.last = response.final.state, executed + 1, step.name
+        self.steps += 1
+        return Response(executed, Situation(self.steps, state))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_outcomes_that_seem_to_explain_refusals_are_examined(seed: int, tmp_path: Path) -> None:
+    """What was missing at a refusal need not be its reason, and may never be tried again: ``clean(?b)`` of rooms that it cannot reach any more."""
+    (tmp_path / "rooms.pddl").write_text(ROOMS)
+    model = read_domain(tmp_path / "rooms.pddl")
+    objects = Objects(dict.fromkeys(("r1", "r2", "r3"), "room"), model.vocabulary.types)
+    begins = State(frozenset({Atom("at", ("r1",))}), objects)
+    agent = Rests(SymbolicAgent(model, [begins], Access.TRAJECTORY))
+    found = aam_vision.interrogate(agent, seed=seed, raises=False)
+    assert not found.complete
+    assert found.diagnosis is not None

@@ -329,7 +329,11 @@ class _Interrogation:
         return found
 
     def _exam_step(self) -> list[Attempt]:
-        """A step at random, where none is worth anything; none once so many in a row have told nothing new."""
+        """A step at random, where none is worth anything; none once so many in a row have told nothing new.
+
+        Every second one is of those that lack least of what may be required, and should be refused if any of the action should: what lacks
+        much is refused whatever the reason of earlier refusals was.
+        """
         if self._examined_version != self._versions():
             self._examined, self._examined_version = 0, self._versions()
         if self._examined >= self._options.exam:
@@ -345,6 +349,11 @@ class _Interrogation:
             return []
         self._examined += 1
         own = list(steps.values())[int(self._rng.integers(len(steps)))]
+        if self._examined % 2:
+            action = self._actions[own[0].action]
+            own = [step for step in own if action.certain_to_fail(step.held)] or own
+            lacking = [action.precondition.violated(step.held, 0).size() for step in own]
+            own = [step for step, lacks in zip(own, lacking, strict=True) if lacks == min(lacking)]
         return [(start, own[int(self._rng.integers(len(own)))], False)]
 
     def _best(self, outlook: Outlook) -> Attempt | None:
