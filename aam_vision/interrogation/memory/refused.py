@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from aam_vision.support.wording import counted, listed
 
 def refused_everywhere(transcript: Transcript) -> tuple[str, ...]:
     """The actions that were never executed and have to be left out for a model to explain all answers; none if that is not enough."""
-    executed = {step.name for entry in transcript.entries for step in _executed(entry)}
+    executed = {step.name for entry in transcript.entries for step in entry.executed}
     names: tuple[str, ...] = ()
     while True:
         left = without(transcript, names)
@@ -54,7 +55,7 @@ def read_refused(told: Sequence[object], transcript: Transcript) -> tuple[str, .
     Raises:
         Malformed: one is none of the agent's actions, or was executed.
     """
-    executed = {step.name for entry in transcript.entries for step in _executed(entry)}
+    executed = {step.name for entry in transcript.entries for step in entry.executed}
     names = tuple(header.name for header in transcript.headers if header.name in told)
     if len(names) != len(told) or executed.intersection(names):
         raise Malformed("actions that are left out are none of the agent's, or were executed")
@@ -99,25 +100,19 @@ def _others(headers: Sequence[ActionHeader], names: Collection[str]) -> tuple[Ac
     return tuple(header for header in headers if header.name not in names)
 
 
-def _executed(entry: Entry) -> Sequence[GroundAction]:
-    if isinstance(entry, Asked):
-        return entry.query.plan[: entry.response.executed]
-    return [step.action for step in entry.steps]
-
-
 def _refused(entry: Entry) -> GroundAction | None:
     """The step that was refused, if one was."""
-    if not isinstance(entry, Asked):
-        return None
-    executed, plan = entry.response.executed, entry.query.plan
-    told = len(plan) if entry.response.told is None else entry.response.told
-    return plan[executed] if executed < told else None
+    refused = entry.actions[len(entry.executed) :]
+    return refused[0] if refused else None
 
 
 def _without(entry: Entry, names: Collection[str]) -> Entry:
-    """The same entry, of a question only what comes before the refused step, if that is of one of the actions."""
-    refused = _refused(entry)
-    if not isinstance(entry, Asked) or refused is None or refused.name not in names:
+    """The same entry, of a question only what comes before the first of the actions."""
+    if not isinstance(entry, Asked):
         return entry
-    plan = entry.query.plan[: entry.response.executed]
-    return replace(entry, query=replace(entry.query, plan=plan), response=replace(entry.response, told=None))
+    plan, told = entry.query.plan, entry.response.told
+    kept = tuple(takewhile(lambda step: step.name not in names, plan))
+    if kept == plan:
+        return entry
+    told = told if told is not None and told < len(kept) else None
+    return replace(entry, query=replace(entry.query, plan=kept), response=replace(entry.response, told=told))
