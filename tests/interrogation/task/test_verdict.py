@@ -246,9 +246,12 @@ def test_differences_of_models_and_models_of_other_agents(domain: Domain, seed: 
     forth, back = differences(model, other), differences(other, model)
     assert [(one.before, one.now) for one in forth] == [(one.now, one.before) for one in back]
     check_prior(model, model.vocabulary, model.headers, "old.pddl")
+    first, *others = model.actions
+    renamed = replace(model, actions=(replace(first, header=replace(first.header, name="other")), *others))
     memory = replace(model.vocabulary, predicates=(*model.vocabulary.predicates, Predicate("memory-1", ())))
     for strange, told in (
-        (replace(model, actions=model.actions[1:]), r"prior old\.pddl: is a model of another agent"),
+        (renamed, r"prior old\.pddl: is a model of another agent"),
+        (replace(model, actions=tuple(others)), r"leaves out what was refused everywhere, or is of another"),
         (replace(model, vocabulary=memory), r"has invented predicates, or is of another agent .*memory-1"),
     ):
         with pytest.raises(UnusableInput, match=told):
