@@ -60,6 +60,8 @@ class Way(StrEnum):
 
 
 ALL: Final = tuple(Way)
+EXTENDING: Final = (Way.CONSTANTS, Way.REPEATED, Way.CASES, Way.DELAYED)
+"""What extends the vocabulary so that it explains anything that never happens: nothing is explained by it as long as that does not happen."""
 
 
 class Attempt(NamedTuple):
@@ -109,7 +111,8 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
         return []
     if (rates := result.rates) is not None and rates.looks_err and rates.refusals_err:
         return []
-    lasts, never = can_renew(result), refused_everywhere(result.transcript)
+    lasts = can_renew(result)
+    never = can_go_on(result, tuple(Family), anywhere=True) and refused_everywhere(result.transcript)
     found = [Attempt(Way.ANEW)] * lasts
     if test is None or test.passed:
         outcomes = not never and can_go_on(result, anywhere=True)
@@ -123,8 +126,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
         found += [Attempt(Way.DELAYED)] * (Way.DELAYED in among and can_delay(result))
         found += [Attempt(Way.OUTCOMES)] * outcomes
     found += [Attempt(Way.MEMORY)] * can_remember(result)
-    if Way.REFUSED in among and can_go_on(result, tuple(Family), anywhere=True):
-        found += [Attempt(Way.REFUSED)] * bool(never)
+    found += [Attempt(Way.REFUSED)] * bool(never)
     found += [Attempt(Way.ANEW)] * (not lasts and may_have_changed(result))
     return [one for one in found if one.way in among]
 
@@ -175,7 +177,11 @@ def go_further(
         watch, made = begins(attempt), recorded.counts.steps
         rng = np.random.default_rng(seed)
         further = _tried(attempt, recorded, result, rng, options, budget, exam, watch, names)
-        if further.found is not None and (never := _still_refused(attempt.way, further.found, recorded)):
+        if (
+            attempt.way in EXTENDING
+            and further.found is not None
+            and (never := refused_everywhere(recorded.transcript))
+        ):
             further = Further(None, f"{listed(never)} would never be executed, whatever else is added")
         if further.found is not None:
             found = further.found
@@ -186,12 +192,6 @@ def go_further(
             )
         taken = counted(recorded.counts.steps - made, "further step")
         why.append(f"{_in_vain(attempt)} ({taken}): {further.why}.")
-
-
-def _still_refused(way: Way, found: Result, recorded: RecordingAgent) -> tuple[str, ...]:
-    """What was to be explained and is still refused everywhere: anything that is invented explains why something never happens."""
-    invents = way not in (Way.REFUSED, Way.ANEW, Way.OUTCOMES) and found.outcomes is None
-    return refused_everywhere(recorded.transcript) if invents else ()
 
 
 def _in_vain(attempt: Attempt) -> str:

@@ -353,7 +353,8 @@ class _Interrogation:
             action = self._actions[own[0].action]
             own = [step for step in own if action.certain_to_fail(step.held)] or own
             lacking = [action.precondition.violated(step.held, 0).size() for step in own]
-            own = [step for step, lacks in zip(own, lacking, strict=True) if lacks == min(lacking)]
+            least = min(lacking)
+            own = [step for step, lacks in zip(own, lacking, strict=True) if lacks == least]
         return [(start, own[int(self._rng.integers(len(own)))], False)]
 
     def _best(self, outlook: Outlook) -> Attempt | None:

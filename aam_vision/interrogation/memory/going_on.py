@@ -111,7 +111,7 @@ def remember(
         if facts.open:
             return "several facts explain all histories, and no more may be asked"
         if never := refused_everywhere(recorded.transcript):  # any fact explains what never happens
-            return f"{listed(never)} came in none of the histories that were made for it"
+            return f"no history that was made executes {listed(never)}"
         explaining = left[0].fact
         fact = _in_model(explaining, recorded, names)
         found = _with_fact(recorded, fact, _shown(recorded, facts), result, rng, budget, exam)
