@@ -23,7 +23,7 @@ from aam_vision.support.unchanging import Unchanging
 if TYPE_CHECKING:
     from aam_vision.model.delayed import Delays
     from aam_vision.model.derived import AtLeast
-    from aam_vision.model.remembered import ControlMemory
+    from aam_vision.model.remembered import Remembered
 
 ROOT_TYPE = "object"
 MAX_OUTCOMES = 10
@@ -144,7 +144,7 @@ class Vocabulary:
     """Predicates that follow from the others, on which actions may depend."""
     delays: Delays | None = field(default=None, compare=False)
     """Effects that come later, if there are any; some of the predicates tell what is to come."""
-    memory: ControlMemory | None = field(default=None, compare=False)
+    memory: Remembered | None = field(default=None, compare=False)
     """What is remembered of the controls that were given, if anything is; some of the predicates tell it."""
 
     def plain(self, state: State) -> State:
@@ -173,7 +173,7 @@ class Vocabulary:
         after = after if self.delays is None else self.delays.passed(before, step, after)
         return after if self.memory is None else self.memory.freed(after)
 
-    def with_memory(self, memory: ControlMemory) -> Vocabulary:
+    def with_memory(self, memory: Remembered) -> Vocabulary:
         """The vocabulary with what is remembered, and the predicates that tell it."""
         return replace(self, predicates=(*self.predicates, *memory.predicates), memory=memory)
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aam_vision.interrogation.controls.chance import likeliest
 from aam_vision.interrogation.controls.conditional import conditional, conditional_action_text
@@ -63,18 +63,18 @@ class Controls:
         self._headers = transcript.headers
         self._steps: list[Given] = []
         memory = account.run.memory
-        remembered: dict[Hashable, int] = {}
+        remembered: dict[Hashable, Any] = {}
         for entry in transcript.entries:  # looks are left out
             if isinstance(entry, Asked) and len(entry.query.plan) == entry.response.executed == 1:
-                before, after, control = entry.query.initial, entry.response.final, entry.query.plan[0]
-                states = before.state, after.state
+                before, control, after = entry.query.initial, entry.query.plan[0], entry.response.final
+                told: tuple[State, GroundAction | None, State] = before.state, control, after.state
                 if memory is not None:
                     here = remembered.get(before.handle, memory.begins)
-                    remembered[after.handle] = memory.after(
-                        here, control.name, did=before.state != after.state
-                    )
-                    states = memory.told(before.state, here), memory.told(after.state, here)
-                self._steps.append(Given(before, Transition(states[0], control, states[1]), after))
+                    did = before.state != after.state
+                    remembered[after.handle] = memory.after(here, control, did=did)
+                    told = memory.step(before.state, control, after.state, here)
+                if told[1] is not None:
+                    self._steps.append(Given(before, Transition(told[0], told[1], told[2]), after))
         if (account.run.figures or {}).get("chance"):
             self._steps = likeliest(self._steps)
         self._carriers = read_carriers(account.run.folder, account.model, self._headers)

@@ -28,7 +28,7 @@ from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.interrogation.task.forgotten_constants import extended
 from aam_vision.interrogation.task.repeated_looks import as_read
 from aam_vision.model.query import CLIP_IMAGES, Access, Situation
-from aam_vision.model.remembered import ControlMemory
+from aam_vision.model.remembered import Remembered
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary
 from aam_vision.report.ending import (
     MAX_BYTES,
@@ -85,7 +85,7 @@ class Recorded:
     """The entries of the transcript, from 0, that only examine what was learned."""
     controls: Transcript | None = None
     """Of a run that knew only controls: what was asked of these; ``transcript`` then is about the operators found in it."""
-    memory: ControlMemory | None = None
+    memory: Remembered | None = None
     """Of such a run: what the agent remembers of the controls that it was given before."""
     within: float | None = None
     """Of a run that learned how often: the half width of its intervals."""

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import process_time
+from typing import Any
 
 import numpy as np
 
 import aam_vision
 from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.interrogation.controls.result import ControlsResult
-from aam_vision.model.remembered import ControlMemory
+from aam_vision.model.remembered import Remembered
 from aam_vision.model.strips import GroundAction, State
 
 from .worlds import all_worlds
@@ -23,18 +24,19 @@ EPISODES, EPISODE = 25, 40
 
 
 def histories(
-    game: ControlledEnvironment, rng: np.random.Generator, memory: ControlMemory | None = None
+    game: ControlledEnvironment, rng: np.random.Generator, memory: Remembered | None = None
 ) -> Iterator[tuple[State, GroundAction, State]]:
     """Steps of new histories: from where problems begin, controls at random, without a return.
 
-    With a memory, both states of a step tell what is remembered before it.
+    With a memory, steps are as the model tells them: what is remembered is in both states, or the control is the one that is
+    carried out, one without a name where none is.
     """
     for number in range(EPISODES):
         env = game.make()
         env.reset(seed=game.seeds[number % len(game.seeds)])
         scene = game.scene(env.unwrapped)
         before = game.true_state(env.unwrapped, scene)
-        remembered = 0 if memory is None else memory.begins
+        remembered: Any = None if memory is None else memory.begins
         for _ in range(EPISODE):
             chosen = int(rng.integers(len(game.control_headers)))
             env.step(chosen)
@@ -43,8 +45,9 @@ def histories(
             if memory is None:
                 yield before, control, after
             else:
-                yield memory.told(before, remembered), control, memory.told(after, remembered)
-                remembered = memory.after(remembered, control.name, did=before != after)
+                told, carried_out, then = memory.step(before, control, after, remembered)
+                yield told, carried_out or GroundAction("", ()), then
+                remembered = memory.after(remembered, control, did=before != after)
             before = after
 
 

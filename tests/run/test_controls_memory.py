@@ -1,4 +1,4 @@
-"""A run with controls whose effects depend on what was done before, which nothing shows."""
+"""A run with controls whose effects depend on what was done before, which nothing shows, or come late."""
 
 from __future__ import annotations
 
@@ -73,3 +73,25 @@ def test_it_is_learned_with_what_is_remembered(tmp_path: Path) -> None:
     assert "'memory' names states that it has not" in refused(
         "aam_vision.explain", tmp_path / "run", cwd=tmp_path
     )
+
+
+def test_what_comes_late_is_told(tmp_path: Path) -> None:
+    """The same lamps, whose bell is always rung: each control is carried out where two more were given."""
+    late = (
+        BELL.replace("at, lit, rung = 0, 0, False", "at, lit, waiting = 0, 0, []")
+        .replace("at, lit, rung = json", "at, lit, waiting = json")
+        .replace("json.dumps([at, lit, rung])", "json.dumps([at, lit, waiting])")
+        .replace(
+            "at, lit, rung = given(at, lit, rung, control)",
+            "waiting.append(control)\n            if len(waiting) > 2:\n"
+            "                at, lit, _ = given(at, lit, True, waiting.pop(0))",
+        )
+    )
+    done = command("--agent", written(tmp_path, late), "--quiet", "--controls", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = result_of(tmp_path / "run")
+    assert (told["status"], told["memory"]) == ("complete", {"late": 2})
+    explained = " ".join(called("aam_vision.explain", tmp_path / "run", cwd=tmp_path).stdout.split())
+    assert told["invented"] in explained
+    assert "press() given in 24 situations, in 24 of them something changed" in explained
+    assert "; Controls are carried out late" in (tmp_path / "run" / "model.pddl").read_text()

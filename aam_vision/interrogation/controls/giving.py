@@ -196,7 +196,7 @@ class Giving:
         if self.memory is None:
             return 0, after
         did = self.memory.plain(before) != self.memory.plain(after)
-        then = self.memory.after(remembered, control.name, did=did)
+        then = self.memory.after(remembered, control, did=did)
         return then, self.memory.told(after, then)
 
     def _told(self, plain: Situation, remembered: int) -> Situation:

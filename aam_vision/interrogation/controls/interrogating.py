@@ -19,6 +19,7 @@ from aam_vision.interrogation.controls.chance import LikeliestAgent, Random, che
 from aam_vision.interrogation.controls.discovery import Discovery, apart
 from aam_vision.interrogation.controls.exploring import Near, cover, discovered, explore, found, found_so_far
 from aam_vision.interrogation.controls.giving import Given, Giving, StepsSpent, TwoWays
+from aam_vision.interrogation.controls.late import NotLate, PunctualAgent, delays
 from aam_vision.interrogation.controls.lookalikes import diagnosed
 from aam_vision.interrogation.controls.memory import Memories
 from aam_vision.interrogation.controls.misreading import Misread, doubted, two_ways
@@ -26,7 +27,7 @@ from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.prior import Prior, try_earlier
 from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.interrogation.controls.rules import ControlModel, Refuted, Rules
-from aam_vision.interrogation.controls.watching import Watched, give_the_rest, repeat, retrace, watch
+from aam_vision.interrogation.controls.watching import LEAST, Watched, give_the_rest, repeat, retrace, watch
 from aam_vision.interrogation.examination.findings import Diagnosis
 from aam_vision.interrogation.examination.looking import pixels_differ
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -35,6 +36,7 @@ from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.query import Agent
+from aam_vision.model.remembered import LateControls
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import AgentFailed
@@ -115,7 +117,8 @@ def interrogate(
         and options.remembers
         and (giving.image_test is None or giving.image_test.passed)
     ):
-        return _remembering(giving, result, seed, options, planner)
+        late = _late(giving, result, seed, options, planner)
+        return late or _remembering(giving, result, seed, options, planner)
     return result
 
 
@@ -132,6 +135,29 @@ def _likeliest(
         agent.narrow()
     given = giving.given_in_all + agent.given
     return replace(found, steps=given, chance=shares(agent, giving.controls, found.predictions))
+
+
+def _late(
+    giving: Giving, result: ControlsResult, seed: int, options: Options, planner: Planner
+) -> ControlsResult | None:
+    """What is found out if all controls are carried out late; None if no delay explains what they do."""
+    steps, rounds = giving.plain, result.rounds
+    for late in delays(giving.initial(), steps):
+        left = None if options.max_steps is None else max(0, options.max_steps - giving.given_in_all)
+        memory = LateControls(late)
+        agent = PunctualAgent(giving.agent, giving.initial(), memory, steps, left)
+        options.tell(f"tried next: {memory.text}")
+        settled = replace(options, max_steps=None, copies=1, remembers=False, chance=False)
+        try:
+            found = interrogate(agent, seed, settled, planner)
+            rounds += found.rounds
+            wanted = max(LEAST, len(giving.controls) ** 2)
+            in_a_row = agent.walk_on(found.predictions, wanted, np.random.default_rng([seed, 5]))
+        except (NotLate, AgentFailed, ResourcesSpent):
+            in_a_row = None
+        if in_a_row is not None and found.two_ways is None and not found.unexplained:
+            return replace(found, memory=memory, rounds=rounds, steps=giving.steps, in_a_row=in_a_row)
+    return None
 
 
 def _remembering(

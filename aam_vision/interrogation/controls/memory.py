@@ -20,7 +20,7 @@ import numpy.typing as npt
 from aam_vision.agents.encoding import Malformed, field
 from aam_vision.interrogation.controls.giving import Giving, Step
 from aam_vision.model.query import Situation
-from aam_vision.model.remembered import SWITCHED, ControlMemory
+from aam_vision.model.remembered import MOST_LATE, SWITCHED, ControlMemory, LateControls, Remembered
 from aam_vision.model.strips import GroundAction, State
 from aam_vision.support.wording import listed
 
@@ -416,8 +416,12 @@ def _telling(shares: Sequence[float]) -> float:
     return differing + LITTLE * unknown * (1 - unknown)
 
 
-def read_memory(told: Mapping[str, Any], controls: Sequence[str]) -> ControlMemory:
+def read_memory(told: Mapping[str, Any], controls: Sequence[str]) -> Remembered:
     """What ``json`` gave. Raises Malformed: it is something else, or of other controls than these."""
+    if "late" in told:
+        if not 1 <= (late := field(told, "late", int)) <= MOST_LATE:
+            raise Malformed(f"'late' has to be 1 to {MOST_LATE}")
+        return LateControls(late)
     kinds = tuple(field(told, "kinds", list))
     values = tuple(map(str, field(told, "values", list)))
     states = range(len(kinds))

@@ -413,7 +413,7 @@ class Reach:
                     led[control] = self.giving.seen_after(state, control) or expected
         if self.giving.memory is not None:
             for control in ground(self.giving.controls, state):
-                if self.giving.memory.after(place.remembered, control.name, did=False) != place.remembered:
+                if self.giving.memory.after(place.remembered, control, did=False) != place.remembered:
                     led.setdefault(control, self.giving.seen_after(state, control) or state)
         found = dict[GroundAction, Place]()
         for control, after in led.items():

@@ -20,7 +20,7 @@ from aam_vision.interrogation.examination.findings import ENOUGH, Diagnosis, Exa
 from aam_vision.interrogation.task.result import CurvePoint, Result, aligned, table
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.pddl import domain_text
-from aam_vision.model.remembered import ControlMemory
+from aam_vision.model.remembered import Remembered
 from aam_vision.model.strips import ActionHeader, Model
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted, listed, some
@@ -74,7 +74,7 @@ class ControlsResult:
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
     in_a_row: int = 0
     """The controls of walks without a return, most of them given before; all came out as predicted."""
-    memory: ControlMemory | None = None
+    memory: Remembered | None = None
     """What the agent remembers of the controls that it was given before, if that explains it."""
     chance: Shares | None = None
     """How often what the model says comes of each control, if chance decides: the model has the likeliest outcome of each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ class Lamp:
             elif control.name in ("left", "right"):
                 true = true - {THERE} if control.name == "left" else true | {THERE}
             did = true != self._stands[here.handle][0]
-            here = self._at(true, self.memory.after(remembered, control.name, did=did))
+            here = self._at(true, self.memory.after(remembered, control, did=did))
         return Response(len(query.plan), here)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
@@ -68,15 +69,15 @@ class Lamp:
         """The share of the steps of a new history, controls at random, that a result mispredicts."""
         (here,), wrong = self.initial(), 0
         found = result.memory
-        remembered = 0 if found is None else found.begins
+        remembered: Any = None if found is None else found.begins
         for number in rng.integers(len(CONTROLS), size=steps):
             control = GroundAction(CONTROLS[int(number)], ())
             after = self.ask(Query(here, (control,))).final
-            states = here.state, after.state
+            before, carried_out, then = here.state, control, after.state
             if found is not None:
-                states = found.told(states[0], remembered), found.told(states[1], remembered)
-                remembered = found.after(remembered, control.name, did=here.state != after.state)
-            wrong += not result.predictions.agrees(states[0], control, states[1])
+                before, carried_out, then = found.step(before, control, then, remembered)
+                remembered = found.after(remembered, control, did=here.state != after.state)
+            wrong += not result.predictions.agrees(before, carried_out or GroundAction("", ()), then)
             here = after
         return wrong / steps
 

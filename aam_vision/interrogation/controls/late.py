@@ -1,0 +1,175 @@
+"""Controls that are carried out late: each only where so many more were given, one of which is carried out in turn then.
+
+Whatever is given next, the controls that wait are carried out first. So what is seen once all of them were tells the situation in which the
+next one will be carried out: seen so, nothing is late, and the agent is interrogated like any other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.interrogation.controls.giving import Step, StepsSpent, ground
+from aam_vision.interrogation.controls.rules import ControlModel
+from aam_vision.model.query import Agent, Query, Response, Situation
+from aam_vision.model.remembered import MOST_LATE, LateControls
+from aam_vision.model.strips import GroundAction, State, Vocabulary
+from aam_vision.support.errors import AamError
+
+HISTORY = 40
+"""Controls of a last walk."""
+
+
+class NotLate(AamError):
+    """Raised when something was seen that no such delay explains."""
+
+
+def delays(initial: Sequence[Situation], steps: Sequence[Step]) -> list[int]:
+    """By how many controls all of them may be late, as these steps tell, from which a history of each situation is known; the least first."""
+    return [late for late in range(1, MOST_LATE + 1) if _explains(LateControls(late), initial, steps)]
+
+
+def _explains(memory: LateControls, initial: Sequence[Situation], steps: Sequence[Step]) -> bool:
+    waiting = {one.handle: memory.begins for one in initial}
+    came: dict[tuple[State, GroundAction | None], State] = {}
+    for before, control, after in steps:
+        here = waiting[before.handle]
+        then = memory.after(here, control, did=True)
+        if waiting.setdefault(after.handle, then) != then:
+            return False  # the agent says that it is where it was before
+        _, carried_out, _ = memory.step(before.state, control, after.state, here)
+        if before.state.unknown or after.state.unknown:
+            continue
+        expected = before.state if carried_out is None else after.state
+        if came.setdefault((before.state, carried_out), expected) != after.state:
+            return False
+    return True
+
+
+class PunctualAgent(AgentDecorator):
+    """Controls of an agent that carries them out late, as if they came at once.
+
+    A situation is shown as it is once all that was given before is carried out; for that, controls are given that are carried out after it.
+
+    Args:
+        agent: each of its instructions can always be given; its access is ``snapshot``.
+        initial: where its problems begin.
+        memory: how late it is.
+        steps: what was given before.
+        most: controls that may be given; None for any number.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        initial: Sequence[Situation],
+        memory: LateControls,
+        steps: Sequence[Step],
+        most: int | None = None,
+    ) -> None:
+        super().__init__(agent)
+        self.memory = memory
+        self.given = 0
+        """The controls that were given."""
+        self._initial = initial
+        self._most = most
+        self._led: dict[Hashable, dict[GroundAction, Situation]] = {}
+        """By handle, where each control led that was given there."""
+        for before, control, after in steps:
+            self._led.setdefault(before.handle, {})[control] = after
+        self._begun: dict[Hashable, list[Situation]] = {}
+        """By the handle of what is shown, the situations from that in which all of it was given to that which is shown."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.agent.vocabulary.with_memory(self.memory)
+
+    def initial(self) -> Sequence[Situation]:
+        """Where problems begin.
+
+        Raises:
+            NotLate: something happens there though nothing was given before.
+            StepsSpent: no more controls may be given.
+        """
+        shown = []
+        for situation in self._initial:
+            passed = self._passed(situation)
+            if any(_differ(one.state, situation.state) for one in passed):
+                raise NotLate("something happened that was given no earlier")
+            shown.append(passed[-1])
+        return shown
+
+    def ask(self, query: Query) -> Response:
+        """What comes of each control of a plan, once it is carried out.
+
+        Raises:
+            NotLate: what was given later changed what came of earlier controls.
+            StepsSpent: no more controls may be given.
+        """
+        if not query.plan:
+            return self.agent.ask(query)
+        here = query.initial
+        for control in query.plan:
+            before = self._begun[here.handle]
+            passed = self._passed(self.give(before[0], control))
+            for expected, seen in zip(before[1:], passed, strict=False):
+                if _differ(expected.state, seen.state):
+                    raise NotLate(f"what was given before {control} came out otherwise after it")
+            here = passed[-1]
+        return Response(len(query.plan), here)
+
+    def give(self, here: Situation, control: GroundAction) -> Situation:
+        """Where a control leads as the agent itself shows it; it is given once only. Raises StepsSpent."""
+        led = self._led.setdefault(here.handle, {})
+        if control not in led:
+            if self._most is not None and self.given >= self._most:
+                raise StepsSpent(f"--max-steps: {self._most} controls were given")
+            self.given += 1
+            led[control] = self.agent.ask(Query(here, (control,))).final
+        return led[control]
+
+    def _passed(self, situation: Situation) -> list[Situation]:
+        """What is seen from a situation on, until all that was given before is carried out."""
+        passed = [situation]
+        while len(passed) <= self.memory.late:
+            here = passed[-1]
+            known = self._led.get(here.handle)
+            options = [*known] if known else ground(self.agent.headers, here.state)
+            passed.append(self.give(here, options[self.given % len(options)]) if options else here)
+        self._begun[passed[-1].handle] = passed
+        return passed
+
+    def walk_on(self, model: ControlModel, steps: int, rng: np.random.Generator) -> int | None:
+        """Give controls in the orders that came least, without a return; None if one does not come out as the model says.
+
+        Raises:
+            StepsSpent: no more controls may be given.
+            AgentFailed: the agent can no longer answer.
+        """
+        starts = [one for one in self._initial if ground(self.agent.headers, one.state)]
+        orders: Counter[tuple[str, ...]] = Counter()
+        for number in range(steps):
+            if number % HISTORY == 0:
+                here = starts[int(rng.integers(len(starts)))]
+                waiting, last = self.memory.begins, tuple[str, ...]()
+            options = ground(self.agent.headers, here.state)
+            shuffled = [options[int(place)] for place in rng.permutation(len(options))]
+            control = min(
+                shuffled, key=lambda one: (orders[(*last[-1:], one.name)], orders[(*last, one.name)])
+            )
+            orders.update({(*last[-1:], control.name), (*last, control.name)})
+            last = (*last[-1:], control.name)
+            after = self.give(here, control)
+            before, carried_out, seen = self.memory.step(here.state, control, after.state, waiting)
+            if _differ(before, seen) if carried_out is None else not model.agrees(before, carried_out, seen):
+                return None
+            here, waiting = after, self.memory.after(waiting, control, did=True)
+        return steps
+
+
+def _differ(one: State, other: State) -> bool:
+    """Whether two states tell different things of what was seen in both."""
+    return one.true - other.unknown != other.true - one.unknown
