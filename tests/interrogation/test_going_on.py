@@ -14,11 +14,14 @@ import aam_vision
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
+from aam_vision.envs.pddlgym_files import chance_model, initial_states
 from aam_vision.interrogation.chance.result import ChanceResult
+from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Agent, Query, Response, Situation
 from aam_vision.model.strips import Atom, Objects, State
+from aam_vision.report.chance_evaluation import check
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import FaultyAgent
 from experiments.trust_runs import trusted, unpredicted
@@ -73,6 +76,21 @@ def test_what_was_learned_is_what_the_agent_does(family: str, access: Access, se
     assert found.diagnosis is not None
     assert bool(found.outcomes) is not bool(found.changed)
     assert unpredicted(found, asked, np.random.default_rng(0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("access", "seed"),
+    first(2, [(Access.RESET, 2), (Access.SETTABLE, 0), (Access.RESET, 3), (Access.SETTABLE, 2)]),
+)
+def test_rare_outcomes_are_not_taken_for_misread_pictures(access: Access, seed: int) -> None:
+    """A table that explodes now and then: the outcome is seen once, and one atom differs."""
+    truth, initial = chance_model("explodingblocks"), initial_states("explodingblocks", "train")[:1]
+    chance = np.random.default_rng([seed, 4])
+    found = interrogated(SymbolicAgent(truth, initial, access, refuses_surely=True, chance=chance), seed)
+    assert isinstance(found.outcomes, ChanceResult)
+    assert found.diagnosis is not None
+    assert found.diagnosis.family is Family.RANDOM
+    assert not any(check(one, truth.schema(one.index.header.name)).wrong for one in found.outcomes.actions)
 
 
 @pytest.mark.parametrize("access", first(1, [Access.SNAPSHOT, Access.RESET, Access.SETTABLE]))

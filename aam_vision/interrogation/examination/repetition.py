@@ -63,6 +63,8 @@ SELDOM = 10
 """Repetitions in which an outcome never came again, at least, before it is no chance that it came once."""
 OFTEN = 4
 """Times that an outcome has to differ, of ``REPEATS``, before the reading is not to blame that never did."""
+PICTURES = 2
+"""Further pictures in which what was seen once stayed so, before it was surely not misread."""
 LOOKS = 3
 """Looks at an outcome that all have to show it, before the reading is not to blame."""
 
@@ -450,12 +452,21 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
         usual = unlike[0]
         unlike = [trial for trial in again if not trial.alike(usual)]
     found = random_outcome(usual, unlike[0], len(unlike), len(again))
-    if usual.executed and len(unlike) < OFTEN and not all(trial.steady for trial in unlike):
+    seldom = usual.executed and len(unlike) < OFTEN
+    if seldom and not all(trial.steady for trial in unlike) and not _seen_again(usual, unlike):
         return replace(found, by_chance=True)
     alike = all(
         trial.alike(executed[0]) for trial in executed
     )  # else chance refusals alone do not explain it
     return replace(found, by_chance=found.by_chance and alike)
+
+
+def _seen_again(usual: Trial, unlike: Sequence[Trial]) -> bool:
+    """Whether one and the same outcome came twice that differs in several atoms: these are hardly misread together twice."""
+    outcomes = [one.after.state for one in unlike if one.after is not None]
+    return usual.after is not None and any(
+        outcomes.count(one) > 1 and len(differing(usual.after.state, one)) > 1 for one in outcomes
+    )
 
 
 def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnosis:
@@ -566,7 +577,34 @@ def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diag
     if not doubtful.changed or (seen is not None and not differing(seen.state, doubtful.after.state)):
         return random_outcome(usual, doubtful, 0, len(again))
     changed = differing(usual.after.state, doubtful.after.state)
-    return wrong_reading(usual, changed, doubtful, f"read otherwise 1 time in {len(again) + 1}")
+    if _stayed(inquiry, doubtful, changed):
+        return random_outcome(usual, doubtful, 0, len(again))
+    tried = len(again) + 1
+    found = wrong_reading(usual, changed, doubtful, f"read otherwise 1 time in {tried}")
+    return replace(found, seen=1, tried=tried)
+
+
+def read_rightly(found: Diagnosis) -> Diagnosis:
+    """The diagnosis, once it is known that no look errs: what was seen once, and taken for misread, was an outcome then."""
+    if found.family is not Family.MISREAD or not found.tried:
+        return found
+    (usual, strange), since = found.examples, found.tried - found.seen
+    told = f"{cut(strange.outcome, 40)} once, and not in {counted(since, 'attempt')} since"
+    name, random = usual.step.name, Family.RANDOM
+    why = f"{name}: {random.value}, {told}"
+    return replace(found, family=random, culprit=name, why=why, by_chance=False, seen=0, tried=since)
+
+
+def _stayed(inquiry: Inquiry, doubtful: Trial, changed: Sequence[Atom]) -> bool:
+    """Whether atoms were seen in some further pictures as they were after a step: what is misread is right in the next one."""
+    led = {one.before.handle: one.after for one in inquiry.trials.seen if one.after is not None}
+    here, states = doubtful.after, list[State]()
+    while here is not None and here.state not in states and len(states) <= PICTURES:
+        if states and any(here.state.value(atom) is not states[0].value(atom) for atom in changed):
+            return False
+        states.append(here.state)
+        here = led.get(here.handle)
+    return len(states) > PICTURES
 
 
 # What happened before and after a step: the way to a situation that is reached no more, and the next picture.

@@ -24,6 +24,7 @@ from aam_vision.interrogation.evidence.graph import REFUSALS
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Policy, Stop, Walked
 from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.findings import Family
+from aam_vision.interrogation.examination.repetition import read_rightly
 from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
@@ -255,8 +256,13 @@ class _Stages:
         try:
             result = self._weigh(doubted.result, doubted) if settable else self._repeat(doubted)
         except Interrupted as error:
+            rates = error.result.rates
+            if rates is not None and error.contradicted and not rates.looks_err:
+                diagnosis = read_rightly(diagnosis)
             found = error.result.diagnosis or diagnosis
             raise Interrupted(str(error), replace(error.result, diagnosis=found)) from error.__cause__
+        if settable and diagnosis.family is Family.RANDOM and not result.proven and result.cut != BUDGET:
+            raise _weighed_in_vain(doubted, result)
         known = result.doubt or diagnosis.family is not Family.UNKNOWN
         return replace(result, diagnosis=diagnosis) if known else result
 
@@ -386,6 +392,15 @@ def _unexplained(result: Result, doubted: Interrupted) -> Result:
     """The result where chance does not explain why the agent contradicted itself: it never showed."""
     doubt = f"{doubted}; and nothing was misread since, or refused by mistake, for all that can be told"
     return replace(result, proven=False, why=f"nothing is certain: {doubt}", doubt=doubt)
+
+
+def _weighed_in_vain(doubted: Interrupted, weighed: Result) -> Interrupted:
+    """The same interruption, with all answers, where chance refusals and misreadings do not explain what is random."""
+    why = f"{doubted}; weighed, the answers fit no model: {weighed.why}"
+    known = replace(doubted.result, transcript=weighed.transcript, counts=weighed.counts, curve=weighed.curve)
+    found = Interrupted(why, replace(known, why=why, doubt=why))
+    found.__cause__ = doubted.__cause__
+    return found
 
 
 def _check(result: Result) -> None:
