@@ -8,7 +8,7 @@ QACE's larger *test* problems; certain lines that are *wrong*; intervals that ar
 in its repository, AAIR-lab/QACE. Its fifth domain has these alone: its agent is a robot in a simulator.
 
 With ``--random N`` instead, N random domains (``random_chance``) are interrogated and every line that is called certain, and every
-interval, is held against the truth.
+interval, is held against the truth. With ``--goes-on`` nobody says that there is chance: an interrogation goes on to outcomes from its diagnosis.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
+import aam_vision
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.interrogating import interrogate
-from aam_vision.interrogation.chance.result import Options
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access, Agent
 from aam_vision.model.strips import (
@@ -95,6 +97,9 @@ def chance(
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="With --random: steps in each at most.")] = 1000,
     conditional: Annotated[bool, typer.Option(help="With --random: with conditional effects.")] = False,
+    goes_on: Annotated[
+        bool, typer.Option("--goes-on", help="As without --chance: go on to outcomes from a diagnosis.")
+    ] = False,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/chance")),
 ) -> int:
@@ -103,12 +108,14 @@ def chance(
     Examples:
         python -m experiments.chance --domains qace --seeds 10
         python -m experiments.chance --random 500 --first-seed 1000
+        python -m experiments.chance --domains qace --goes-on
     """
     kinds = chosen("access", access, [one.value for one in Access], ["reset", "settable"])
     if (random is None) == (domains is None):
         raise UnusableInput("give either --domains FOLDER or --random N")
+    untold = {"goes_on": True} if goes_on else {}
     if random is not None:
-        of_each = {"steps": steps, "conditional": conditional}
+        of_each = {"steps": steps, "conditional": conditional, **untold}
         jobs: list[Parameters] = [
             {"access": kind, **of_each, **seeds}
             for kind in kinds
@@ -117,7 +124,10 @@ def chance(
         return Experiment("random_chance", batch, coverage).run(jobs, scale)
     assert domains is not None, "one or the other is given"
     seed = range(first_seed, first_seed + seeds)
-    jobs = every(folder=str(domains.absolute()), domain=[*QACE], access=kinds, seed=seed)
+    jobs = [
+        {**one, **untold}
+        for one in every(folder=str(domains.absolute()), domain=[*QACE], access=kinds, seed=seed)
+    ]
     shown = [name for name in _measured.columns if name not in ("runs", "same", "exact")]
     return Experiment("chance", interrogated, comparison, shown=shown, question=QUESTION).run(jobs, scale)
 
@@ -125,7 +135,28 @@ def chance(
 # --- QACE's domains -----------------------------------------------------------------------------
 
 
-def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
+class Learned(NamedTuple):
+    """What an interrogation came to."""
+
+    model: Model
+    status: str
+    steps: int
+    actions: Sequence[ActionKnowledge]
+    """What is known of outcomes; nothing where the agent was taken for a deterministic one."""
+
+
+def _told(found: ChanceResult) -> Learned:
+    return Learned(found.model, found.status, found.counts.steps, found.actions)
+
+
+def _learned(agent: Agent, seed: int, steps: int) -> Learned:
+    """What is learned of an agent of which nobody says that it has chance."""
+    result = aam_vision.interrogate(agent, seed=seed, max_steps=steps, raises=False)
+    actions = result.outcomes.actions if isinstance(result.outcomes, ChanceResult) else ()
+    return Learned(result.model, result.status, result.counts.steps, actions)
+
+
+def interrogated(*, folder: str, domain: str, access: str, seed: int, goes_on: bool = False) -> Row:
     """One interrogation, and how far its model is from the truth on the way and at the end."""
     place, published = Path(folder) / domain, QACE[domain]
     truth = read_domain(place / "domain.pddl", chance=True)
@@ -142,11 +173,18 @@ def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
         if steps >= half and not early:
             early.append(model())
 
-    agent = SymbolicAgent(
-        truth, [initial], Access(access), refuses_surely=True, chance=np.random.default_rng([seed, 4])
-    )
+    def agent() -> Agent:
+        chance = np.random.default_rng([seed, 4])
+        return SymbolicAgent(truth, [initial], Access(access), refuses_surely=True, chance=chance)
+
+    if goes_on:
+        early.append(_learned(agent(), seed, half).model)
     began = process_time()
-    result = interrogate(agent, np.random.default_rng(seed), Options(max_steps=published.steps), watch)
+    if goes_on:
+        result = _learned(agent(), seed, published.steps)
+    else:
+        options = Options(max_steps=published.steps)
+        result = _told(interrogate(agent(), np.random.default_rng(seed), options, watch))
     seconds = process_time() - began
     first = early[0] if early else result.model
     return {
@@ -155,13 +193,13 @@ def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
         "distance": variational_distance(result.model, truth, held_out),
         "elsewhere": variational_distance(result.model, truth, elsewhere),
         "structure": equivalent(result.model, truth, states),
-        "steps": result.counts.steps,
+        "steps": result.steps,
         "seconds": seconds,
         **_judged(result, truth),
     }
 
 
-def _judged(result: Any, truth: Model) -> Row:
+def _judged(result: Learned, truth: Model) -> Row:
     """What is called certain, held against the truth."""
     checks = [(one, check(one, truth.schema(one.index.header.name))) for one in result.actions]
     told = [(one, checked) for one, checked in checks if checked.intervals]
@@ -215,12 +253,12 @@ def comparison(rows: Sequence[Row]) -> Table:
 # --- random domains -----------------------------------------------------------------------------
 
 
-def batch(*, access: str, steps: int, conditional: bool, seed: int, count: int) -> Row:
+def batch(*, access: str, steps: int, conditional: bool, seed: int, count: int, goes_on: bool = False) -> Row:
     """As many random domains from this seed on."""
     began = process_time()
     sums, found = Counter[str](), []
     for one in range(seed, seed + count):
-        judged = _random(one, Access(access), steps, conditional=conditional)
+        judged = _random(one, Access(access), steps, conditional=conditional, goes_on=goes_on)
         if judged is None:
             continue
         sums.update(["runs", str(judged["status"])])
@@ -233,7 +271,7 @@ def batch(*, access: str, steps: int, conditional: bool, seed: int, count: int) 
     return {"total": dict(sums), "found": found, "seconds": round(process_time() - began, 2)}
 
 
-def _random(seed: int, access: Access, steps: int, *, conditional: bool) -> Row | None:
+def _random(seed: int, access: Access, steps: int, *, conditional: bool, goes_on: bool) -> Row | None:
     """One random domain; None if it is one in which objects may be named twice."""
     truth, domain = (random_conditional if conditional else random_chance)(seed)
     if domain.repeated:
@@ -241,12 +279,15 @@ def _random(seed: int, access: Access, steps: int, *, conditional: bool) -> Row 
     agent: Agent = SymbolicAgent(
         truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 4])
     )
-    result = interrogate(agent, np.random.default_rng(seed), Options(max_steps=steps))
+    if goes_on:
+        result = _learned(agent, seed, steps)
+    else:
+        result = _told(interrogate(agent, np.random.default_rng(seed), Options(max_steps=steps)))
     held_out = sample_transitions(truth, domain.problems, HELD_OUT_STEPS, np.random.default_rng([seed, 11]))
     found = [one for one in result.actions if one.dependence.atoms]
     return {
         **_judged(result, truth),
-        "steps": result.counts.steps,
+        "steps": result.steps,
         "distance": variational_distance(result.model, truth, held_out),
         "same": equivalent(result.model, truth, [step.before for step in held_out]),
         "conditional": sum(len(one.cases) > 1 for one in truth.actions),
