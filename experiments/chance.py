@@ -153,7 +153,11 @@ def _learned(agent: Agent, seed: int, steps: int) -> Learned:
     """What is learned of an agent of which nobody says that it has chance."""
     result = aam_vision.interrogate(agent, seed=seed, max_steps=steps, raises=False)
     actions = result.outcomes.actions if isinstance(result.outcomes, ChanceResult) else ()
-    return Learned(result.model, result.status, result.counts.steps, actions)
+    known = {header.name for header in result.model.headers}
+    # several in the place of one, or left out: nothing is said of it
+    without = [ActionSchema(header) for header in agent.headers if header.name not in known]
+    model = replace(result.model, actions=(*result.model.actions, *without))
+    return Learned(model, result.status, result.counts.steps, actions)
 
 
 def interrogated(*, folder: str, domain: str, access: str, seed: int, goes_on: bool = False) -> Row:

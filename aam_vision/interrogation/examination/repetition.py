@@ -63,8 +63,6 @@ SELDOM = 10
 """Repetitions in which an outcome never came again, at least, before it is no chance that it came once."""
 OFTEN = 4
 """Times that an outcome has to differ, of ``REPEATS``, before the reading is not to blame that never did."""
-PICTURES = 2
-"""Further pictures in which what was seen once stayed so, before it was surely not misread."""
 LOOKS = 3
 """Looks at an outcome that all have to show it, before the reading is not to blame."""
 
@@ -577,8 +575,6 @@ def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diag
     if not doubtful.changed or (seen is not None and not differing(seen.state, doubtful.after.state)):
         return random_outcome(usual, doubtful, 0, len(again))
     changed = differing(usual.after.state, doubtful.after.state)
-    if _stayed(inquiry, doubtful, changed):
-        return random_outcome(usual, doubtful, 0, len(again))
     tried = len(again) + 1
     found = wrong_reading(usual, changed, doubtful, f"read otherwise 1 time in {tried}")
     return replace(found, seen=1, tried=tried)
@@ -593,18 +589,6 @@ def read_rightly(found: Diagnosis) -> Diagnosis:
     name, random = usual.step.name, Family.RANDOM
     why = f"{name}: {random.value}, {told}"
     return replace(found, family=random, culprit=name, why=why, by_chance=False, seen=0, tried=since)
-
-
-def _stayed(inquiry: Inquiry, doubtful: Trial, changed: Sequence[Atom]) -> bool:
-    """Whether atoms were seen in some further pictures as they were after a step: what is misread is right in the next one."""
-    led = {one.before.handle: one.after for one in inquiry.trials.seen if one.after is not None}
-    here, states = doubtful.after, list[State]()
-    while here is not None and here.state not in states and len(states) <= PICTURES:
-        if states and any(here.state.value(atom) is not states[0].value(atom) for atom in changed):
-            return False
-        states.append(here.state)
-        here = led.get(here.handle)
-    return len(states) > PICTURES
 
 
 # What happened before and after a step: the way to a situation that is reached no more, and the next picture.
