@@ -259,8 +259,8 @@ class _Interrogation:
                 self._by_name[step.action.name].was_executed(
                     step.before.state, step.action.objects, step.after.state, when
                 )
+        self._stand(walked[-1].after if walked else start)  # where it can do nothing, it stands there
         if walked:
-            self._stand(walked[-1].after)
             self._watch(self._agent.counts.steps, self._model)
 
     def _first_pursuits(self, most: int) -> list[Attempt]:

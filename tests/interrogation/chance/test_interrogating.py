@@ -89,6 +89,14 @@ STUCK = """(define (domain stuck)
 STUCK_PROBLEM = "(define (problem one) (:domain stuck) (:init) (:goal (set)))"
 
 
+def test_where_nothing_can_be_done_in_a_problem_it_stands_at_its_beginning() -> None:
+    """A walk there is empty, and where an earlier one has ended it cannot go on."""
+    truth, domain = random_chance(910507)
+    asked = slipping(truth, domain.problems, Access.RESET, [910507, 4])
+    found = aam_vision.interrogate(asked, seed=910507, max_steps=300, raises=False)
+    assert isinstance(found.outcomes, ChanceResult)
+
+
 @pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.SETTABLE])
 def test_where_nothing_is_worth_a_step_the_agent_is_not_left_to_itself(access: Access) -> None:
     """A stuck turn cannot be tried again: what can be done there tells nothing."""
