@@ -27,7 +27,15 @@ from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.prior import Prior, try_earlier
 from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.interrogation.controls.rules import ControlModel, Refuted, Rules
-from aam_vision.interrogation.controls.watching import LEAST, Watched, give_the_rest, repeat, retrace, watch
+from aam_vision.interrogation.controls.watching import (
+    HISTORY,
+    LEAST,
+    Watched,
+    give_the_rest,
+    repeat,
+    retrace,
+    watch,
+)
 from aam_vision.interrogation.examination.findings import Diagnosis
 from aam_vision.interrogation.examination.looking import pixels_differ
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -152,7 +160,7 @@ def _late(
             found = interrogate(agent, seed, settled, planner)
             rounds += found.rounds
             wanted = max(LEAST, len(giving.controls) ** 2)
-            in_a_row = agent.walk_on(found.predictions, wanted, np.random.default_rng([seed, 5]))
+            in_a_row = agent.walk_on(found.predictions, wanted, HISTORY, np.random.default_rng([seed, 5]))
         except (NotLate, AgentFailed, ResourcesSpent):
             in_a_row = None
         if in_a_row is not None and found.two_ways is None and not found.unexplained:

@@ -1,7 +1,7 @@
-"""Controls that are carried out late: each only where so many more were given, one of which is carried out in turn then.
+"""Controls that are carried out late: giving one carries out the one that was given some controls before it.
 
-Whatever is given next, the controls that wait are carried out first. So what is seen once all of them were tells the situation in which the
-next one will be carried out: seen so, nothing is late, and the agent is interrogated like any other.
+Whatever is given next, the controls that wait are carried out first. So the situation that is seen once they were is the one in which the
+next control will be carried out: seen so, nothing is late, and the agent is interrogated like any other.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from aam_vision.model.query import Agent, Query, Response, Situation
 from aam_vision.model.remembered import MOST_LATE, LateControls
 from aam_vision.model.strips import GroundAction, State, Vocabulary
 from aam_vision.support.errors import AamError
-
-HISTORY = 40
-"""Controls of a last walk."""
 
 
 class NotLate(AamError):
@@ -142,8 +139,8 @@ class PunctualAgent(AgentDecorator):
         self._begun[passed[-1].handle] = passed
         return passed
 
-    def walk_on(self, model: ControlModel, steps: int, rng: np.random.Generator) -> int | None:
-        """Give controls in the orders that came least, without a return; None if one does not come out as the model says.
+    def walk_on(self, model: ControlModel, steps: int, length: int, rng: np.random.Generator) -> int | None:
+        """Give controls in the orders that came least, so many in a row; None if one does not come out as the model says.
 
         Raises:
             StepsSpent: no more controls may be given.
@@ -152,7 +149,7 @@ class PunctualAgent(AgentDecorator):
         starts = [one for one in self._initial if ground(self.agent.headers, one.state)]
         orders: Counter[tuple[str, ...]] = Counter()
         for number in range(steps):
-            if number % HISTORY == 0:
+            if number % length == 0:
                 here = starts[int(rng.integers(len(starts)))]
                 waiting, last = self.memory.begins, tuple[str, ...]()
             options = ground(self.agent.headers, here.state)
