@@ -529,9 +529,10 @@ def spread(action: ActionKnowledge, others: Sequence[Atom]) -> Iterator[State]:
     if not action.varies:
         return
     settings = list({one.named: one for one, _ in action.steps.situations}.values())[:_CHOICES]
+    types = {one.name: one.types for one in action.index.vocabulary.predicates}
     for case, known in product(action.cases, dict.fromkeys(one.objects for one in settings)):
         if known is not None:
-            there = [fact for fact in others if all(one in known for one in fact.objects)][:_VARIED]
+            there = [fact for fact in others if known.fit(fact.objects, types[fact.predicate])][:_VARIED]
             yield from _rows(action, case, [one for one in settings if one.objects == known], known, there)
 
 

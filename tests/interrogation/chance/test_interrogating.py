@@ -173,19 +173,23 @@ class Unchanged(AgentDecorator):
 OTHER = """(define (problem other) (:domain slippery)
   (:objects c d - block left right - hand) (:init (free left)) (:goal (and (holding c))))
 """
+SWAPPED = OTHER.replace("c d - block left right - hand", "c h - block b left - hand")
+"""What is a block here has the name of a hand there."""
 
 
 class OwnObjects(Unchanged):
-    """Refuses to be asked about things that its problem does not have."""
+    """Refuses to be asked about things that its problem does not have, or that are of another type there."""
 
     def ask(self, query: Query) -> Response:
         state = query.initial.state
-        assert {one for atom in state.true for one in atom.objects} <= set(state.objects)
+        types = {one.name: one.types for one in self.vocabulary.predicates}
+        assert all(state.objects.fit(atom.objects, types[atom.predicate]) for atom in state.true)
         return self.agent.ask(query)
 
 
-def test_states_that_are_made_have_the_objects_of_their_problem_alone() -> None:
-    (model, one), (_, other) = read(), read(problem=OTHER)
+@pytest.mark.parametrize("problem", [OTHER, SWAPPED], ids=["others", "of the same names"])
+def test_states_that_are_made_have_the_objects_of_their_problem_alone(problem: str) -> None:
+    (model, one), (_, other) = read(), read(problem=problem)
     slippery = slipping(model, [one, other], Access.SETTABLE, 0)
     result = interrogate(OwnObjects(slippery), np.random.default_rng(0), Options(0.2))
     assert result.status == COMPLETE
