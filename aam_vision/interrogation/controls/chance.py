@@ -27,7 +27,7 @@ from aam_vision.support.wording import counted, listed
 
 LAST, FEW, OFTEN = 4, 30, 8
 """Transitions of a control that are given again to find out whether chance decides, at most: the last ones that did something. Of so
-few in all, those that did nothing are given again, too, each so often."""
+few in all, those that did nothing are given again, too, each so often, and as often again those that did something."""
 DOUBT: Final = 1e-6
 """How probable it may be, about, that an outcome is taken for the likeliest one of a situation and is not."""
 MOST = 300
@@ -60,9 +60,10 @@ def check_chance(giving: Giving, strange: Sequence[Transition] = ()) -> None:
     few = len(giving.given) <= FEW
     given = [one for one in giving.given if few or one.transition.change]
     pools = [[one for one in given if id(one.transition) in wanted]]
+    pools += [[one for one in given if one.transition.change]] * few
     pools += [[one for one in given if one.transition.control.name == name] for name in names]
     pools = [some if few else some[-LAST:] for some in pools if some]
-    most = max(ENOUGH + 1, OFTEN * len(given) if few else 0) if pools else 0
+    most = (2 * max(ENOUGH + 1, OFTEN * len(given)) if few else ENOUGH + 1) if pools else 0
     with suppress(StepsSpent):  # as far as it may be asked
         if (control := giving.agent.examined(lambda: _another_way(giving, pools, most))) is not None:
             raise Random(control)
