@@ -26,7 +26,7 @@ import typer
 
 import aam_vision
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.chance.interrogating import interrogate
+from aam_vision.interrogation.chance.interrogating import Watch, interrogate
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.model.pddl import read_domain, read_problem
@@ -145,12 +145,11 @@ class Learned(NamedTuple):
     """What is known of outcomes; nothing where the agent was taken for a deterministic one."""
 
 
-def _told(found: ChanceResult) -> Learned:
-    return Learned(found.model, found.status, found.counts.steps, found.actions)
-
-
-def _learned(agent: Agent, seed: int, steps: int) -> Learned:
-    """What is learned of an agent of which nobody says that it has chance."""
+def _learned(agent: Agent, seed: int, steps: int, *, goes_on: bool, watch: Watch | None = None) -> Learned:
+    """What is learned in so many steps of an agent with chance; ``goes_on``: nobody says that it has any."""
+    if not goes_on:
+        found = interrogate(agent, np.random.default_rng(seed), Options(max_steps=steps), watch)
+        return Learned(found.model, found.status, found.counts.steps, found.actions)
     result = aam_vision.interrogate(agent, seed=seed, max_steps=steps, raises=False)
     actions = result.outcomes.actions if isinstance(result.outcomes, ChanceResult) else ()
     known = {header.name for header in result.model.headers}
@@ -181,14 +180,10 @@ def interrogated(*, folder: str, domain: str, access: str, seed: int, goes_on: b
         chance = np.random.default_rng([seed, 4])
         return SymbolicAgent(truth, [initial], Access(access), refuses_surely=True, chance=chance)
 
-    if goes_on:
-        early.append(_learned(agent(), seed, half).model)
+    if goes_on:  # nothing tells of its steps
+        early.append(_learned(agent(), seed, half, goes_on=True).model)
     began = process_time()
-    if goes_on:
-        result = _learned(agent(), seed, published.steps)
-    else:
-        options = Options(max_steps=published.steps)
-        result = _told(interrogate(agent(), np.random.default_rng(seed), options, watch))
+    result = _learned(agent(), seed, published.steps, goes_on=goes_on, watch=watch)
     seconds = process_time() - began
     first = early[0] if early else result.model
     return {
@@ -283,10 +278,7 @@ def _random(seed: int, access: Access, steps: int, *, conditional: bool, goes_on
     agent: Agent = SymbolicAgent(
         truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 4])
     )
-    if goes_on:
-        result = _learned(agent, seed, steps)
-    else:
-        result = _told(interrogate(agent, np.random.default_rng(seed), Options(max_steps=steps)))
+    result = _learned(agent, seed, steps, goes_on=goes_on)
     held_out = sample_transitions(truth, domain.problems, HELD_OUT_STEPS, np.random.default_rng([seed, 11]))
     found = [one for one in result.actions if one.dependence.atoms]
     return {

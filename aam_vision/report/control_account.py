@@ -67,14 +67,15 @@ class Controls:
         for entry in transcript.entries:  # looks are left out
             if isinstance(entry, Asked) and len(entry.query.plan) == entry.response.executed == 1:
                 before, control, after = entry.query.initial, entry.query.plan[0], entry.response.final
-                told: tuple[State, GroundAction | None, State] = before.state, control, after.state
+                step: tuple[State, GroundAction | None, State] = before.state, control, after.state
                 if memory is not None:
                     here = remembered.get(before.handle, memory.begins)
                     did = before.state != after.state
                     remembered[after.handle] = memory.after(here, control, did=did)
-                    told = memory.step(before.state, control, after.state, here)
-                if told[1] is not None:
-                    self._steps.append(Given(before, Transition(told[0], told[1], told[2]), after))
+                    step = memory.step(before.state, control, after.state, here)
+                seen, carried_out, then = step
+                if carried_out is not None:
+                    self._steps.append(Given(before, Transition(seen, carried_out, then), after))
         if (account.run.figures or {}).get("chance"):
             self._steps = likeliest(self._steps)
         self._carriers = read_carriers(account.run.folder, account.model, self._headers)

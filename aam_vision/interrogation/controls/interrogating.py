@@ -149,11 +149,10 @@ def _late(
     giving: Giving, result: ControlsResult, seed: int, options: Options, planner: Planner
 ) -> ControlsResult | None:
     """What is found out if all controls are carried out late; None if no delay explains what they do."""
-    steps, rounds = giving.plain, result.rounds
-    for late in delays(giving.initial(), steps):
-        left = None if options.max_steps is None else max(0, options.max_steps - giving.given_in_all)
+    rounds = result.rounds
+    for late in delays(giving.initial(), giving.plain):
         memory = LateControls(late)
-        agent = PunctualAgent(giving.agent, giving.initial(), memory, steps, left)
+        agent = PunctualAgent(giving, memory)
         options.tell(f"tried next: {memory.text}")
         settled = replace(options, max_steps=None, copies=1, remembers=False, chance=False)
         try:

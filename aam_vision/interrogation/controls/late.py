@@ -12,9 +12,9 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.interrogation.controls.giving import Step, StepsSpent, ground
+from aam_vision.interrogation.controls.giving import Giving, Step, ground
 from aam_vision.interrogation.controls.rules import ControlModel
-from aam_vision.model.query import Agent, Query, Response, Situation
+from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.remembered import MOST_LATE, LateControls
 from aam_vision.model.strips import GroundAction, State, Vocabulary
 from aam_vision.support.errors import AamError
@@ -52,37 +52,26 @@ class PunctualAgent(AgentDecorator):
     A situation is shown as it is once all that was given before is carried out; for that, controls are given that are carried out after it.
 
     Args:
-        agent: each of its instructions can always be given; its access is ``snapshot``.
-        initial: where its problems begin.
-        memory: how late it is.
-        steps: what was given before.
-        most: controls that may be given; None for any number.
+        giving: gives the controls; what it has given is not given again.
+        memory: how late they are.
     """
 
-    def __init__(
-        self,
-        agent: Agent,
-        initial: Sequence[Situation],
-        memory: LateControls,
-        steps: Sequence[Step],
-        most: int | None = None,
-    ) -> None:
-        super().__init__(agent)
-        self.memory = memory
-        self.given = 0
+    def __init__(self, giving: Giving, memory: LateControls) -> None:
+        super().__init__(giving.agent)
+        self._giving, self._memory = giving, memory
+        self._initial = giving.initial()
+        self._given = 0
         """The controls that were given."""
-        self._initial = initial
-        self._most = most
         self._led: dict[Hashable, dict[GroundAction, Situation]] = {}
         """By handle, where each control led that was given there."""
-        for before, control, after in steps:
+        for before, control, after in giving.plain:
             self._led.setdefault(before.handle, {})[control] = after
         self._begun: dict[Hashable, list[Situation]] = {}
         """By the handle of what is shown, the situations from that in which all of it was given to that which is shown."""
 
     @property
     def vocabulary(self) -> Vocabulary:
-        return self.agent.vocabulary.with_memory(self.memory)
+        return self.agent.vocabulary.with_memory(self._memory)
 
     def initial(self) -> Sequence[Situation]:
         """Where problems begin.
@@ -111,31 +100,29 @@ class PunctualAgent(AgentDecorator):
         here = query.initial
         for control in query.plan:
             before = self._begun[here.handle]
-            passed = self._passed(self.give(before[0], control))
+            passed = self._passed(self._give(before[0], control))
             for expected, seen in zip(before[1:], passed, strict=False):
                 if _differ(expected.state, seen.state):
                     raise NotLate(f"what was given before {control} came out otherwise after it")
             here = passed[-1]
         return Response(len(query.plan), here)
 
-    def give(self, here: Situation, control: GroundAction) -> Situation:
-        """Where a control leads as the agent itself shows it; it is given once only. Raises StepsSpent."""
+    def _give(self, here: Situation, control: GroundAction) -> Situation:
+        """Where a control leads as the agent itself shows it; it is given once only."""
         led = self._led.setdefault(here.handle, {})
         if control not in led:
-            if self._most is not None and self.given >= self._most:
-                raise StepsSpent(f"--max-steps: {self._most} controls were given")
-            self.given += 1
-            led[control] = self.agent.ask(Query(here, (control,))).final
+            self._given += 1
+            led[control] = self._giving.led(here, control)
         return led[control]
 
     def _passed(self, situation: Situation) -> list[Situation]:
         """What is seen from a situation on, until all that was given before is carried out."""
         passed = [situation]
-        while len(passed) <= self.memory.late:
+        while len(passed) <= self._memory.late:
             here = passed[-1]
             known = self._led.get(here.handle)
             options = [*known] if known else ground(self.agent.headers, here.state)
-            passed.append(self.give(here, options[self.given % len(options)]) if options else here)
+            passed.append(self._give(here, options[self._given % len(options)]) if options else here)
         self._begun[passed[-1].handle] = passed
         return passed
 
@@ -151,7 +138,7 @@ class PunctualAgent(AgentDecorator):
         for number in range(steps):
             if number % length == 0:
                 here = starts[int(rng.integers(len(starts)))]
-                waiting, last = self.memory.begins, tuple[str, ...]()
+                waiting, last = self._memory.begins, tuple[str, ...]()
             options = ground(self.agent.headers, here.state)
             shuffled = [options[int(place)] for place in rng.permutation(len(options))]
             control = min(
@@ -159,11 +146,11 @@ class PunctualAgent(AgentDecorator):
             )
             orders.update({(*last[-1:], control.name), (*last, control.name)})
             last = (*last[-1:], control.name)
-            after = self.give(here, control)
-            before, carried_out, seen = self.memory.step(here.state, control, after.state, waiting)
+            after = self._give(here, control)
+            before, carried_out, seen = self._memory.step(here.state, control, after.state, waiting)
             if _differ(before, seen) if carried_out is None else not model.agrees(before, carried_out, seen):
                 return None
-            here, waiting = after, self.memory.after(waiting, control, did=True)
+            here, waiting = after, self._memory.after(waiting, control, did=True)
         return steps
 
 

@@ -262,7 +262,8 @@ class _Stages:
             found = error.result.diagnosis or diagnosis
             raise Interrupted(str(error), replace(error.result, diagnosis=found)) from error.__cause__
         if settable and diagnosis.family is Family.RANDOM and not result.proven and result.cut != BUDGET:
-            raise _weighed_in_vain(doubted, result)
+            result = _in_vain(doubted.result, result)
+            raise Interrupted(result.why, result) from doubted.__cause__
         known = result.doubt or diagnosis.family is not Family.UNKNOWN
         return replace(result, diagnosis=diagnosis) if known else result
 
@@ -394,13 +395,11 @@ def _unexplained(result: Result, doubted: Interrupted) -> Result:
     return replace(result, proven=False, why=f"nothing is certain: {doubt}", doubt=doubt)
 
 
-def _weighed_in_vain(doubted: Interrupted, weighed: Result) -> Interrupted:
-    """The same interruption, with all answers, where chance refusals and misreadings do not explain what is random."""
-    why = f"{doubted}; weighed, the answers fit no model: {weighed.why}"
-    known = replace(doubted.result, transcript=weighed.transcript, counts=weighed.counts, curve=weighed.curve)
-    found = Interrupted(why, replace(known, why=why, doubt=why))
-    found.__cause__ = doubted.__cause__
-    return found
+def _in_vain(doubted: Result, weighed: Result) -> Result:
+    """What was doubted, with all answers, where chance refusals and misreadings do not explain what is random."""
+    why = f"{doubted.why}; weighed, the answers fit no model: {weighed.why}"
+    known, counts, curve = weighed.transcript, weighed.counts, weighed.curve
+    return replace(doubted, transcript=known, counts=counts, curve=curve, why=why, doubt=why)
 
 
 def _check(result: Result) -> None:
