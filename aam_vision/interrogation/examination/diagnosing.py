@@ -48,6 +48,7 @@ from aam_vision.interrogation.examination.repetition import (
     refused_one_step_late,
     strange_changes,
 )
+from aam_vision.interrogation.examination.seldom import brought_about
 from aam_vision.interrogation.examination.trials import (
     History,
     Spent,
@@ -78,7 +79,7 @@ def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
         if not traced(trials.agent) and (found := misread_at_rest(inquiry) or change_not_seen(inquiry)):
             return replace(found, steps=trials.steps)
         doubtful = inquiry.doubtful_step()
-        found = _verdict(inquiry, doubtful)
+        found = brought_about(trials, _verdict(inquiry, doubtful))
     except Spent:
         found = _verdict_without(inquiry, doubtful)
     return replace(found, why=cut(found.why, LONGEST), steps=trials.steps)

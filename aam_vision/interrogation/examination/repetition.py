@@ -580,17 +580,6 @@ def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diag
     return replace(found, seen=1, tried=tried)
 
 
-def read_rightly(found: Diagnosis) -> Diagnosis:
-    """The diagnosis, once it is known that no look errs: what was seen once, and taken for misread, was an outcome then."""
-    if found.family is not Family.MISREAD or not found.tried:
-        return found
-    (usual, strange), since = found.examples, found.tried - found.seen
-    told = f"{cut(strange.outcome, 40)} once, and not in {counted(since, 'attempt')} since"
-    name, random = usual.step.name, Family.RANDOM
-    why = f"{name}: {random.value}, {told}"
-    return replace(found, family=random, culprit=name, why=why, by_chance=False, seen=0, tried=since)
-
-
 # What happened before and after a step: the way to a situation that is reached no more, and the next picture.
 
 

@@ -14,13 +14,13 @@ first executed in states made for it, with every atom of its arguments true, as 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import merge
 from itertools import chain as chain_together
-from itertools import islice
+from itertools import combinations, islice
 from math import log
 from typing import NamedTuple
 
@@ -63,6 +63,8 @@ DOUBTFUL = 24
 """Doubtful literals that are tried as steps of a chain: the more, the longer the chains, and the search for them."""
 OPENINGS = 20
 """Groups of negative literals that are tried as the first step of a chain."""
+MOST_REFUSALS = 120
+"""States in which several atoms are false, at most, that are made for an action that was never executed."""
 LEAST_REACHED = 0.05
 """A step that is reached with less probability is not made."""
 MAX_REFUSALS = 2
@@ -112,19 +114,41 @@ class _Queries:
 
     def next(self) -> Move:
         """The next query, or stop."""
-        return self._first_success() or self._proof() or self._refutation() or self._effect() or self._stop()
+        return (
+            self._first_success(lambda name, action: left_false(action))
+            or self._proof()
+            or self._refutation()
+            or self._effect()
+            or self._first_success(self._several_false)
+            or self._stop()
+        )
 
-    def _first_success(self) -> Ask | None:
-        """A state in which an action never executed so far should be executable."""
+    def _first_success(self, left_out: Callable[[str, ActionHypotheses], Iterable[int]]) -> Ask | None:
+        """A state in which an action never executed so far should be executable: atoms that are left out of it are false."""
         for name, action in self._actions.items():
             if action.successes:
                 continue
             expected = self._expected_false(name, action)
-            left_out = (expected | also for also in left_false(action))
+            off = (expected | also for also in left_out(name, action))
             for objects in self._arguments(action):
-                for state in constructed_states(action, self._base.state, objects, left_out):
+                for state in constructed_states(action, self._base.state, objects, off):
                     return ask_in(self._evidence, state, [GroundAction(name, objects)], f"see {name} succeed")
         return None
+
+    def _several_false(self, name: str, action: ActionHypotheses) -> Iterator[int]:
+        """Two atoms to leave false, or three, those of predicates first that other actions require to be false."""
+        required = {
+            other.index.atoms[number].predicate
+            for other in self._actions.values()
+            for bit in bits(other.proven.negative)
+            for number in [bit.bit_length() - 1]
+        }
+        atoms = action.index.atoms
+        negative = sorted(
+            bits(action.negative), key=lambda bit: atoms[bit.bit_length() - 1].predicate not in required
+        )
+        several = chain_together(combinations(negative, 2), combinations(negative, 3))
+        yield from map(sum, islice(several, MOST_REFUSALS))
 
     def _expected_false(self, name: str, action: ActionHypotheses) -> int:
         """Atoms that probably have to be false."""
