@@ -62,6 +62,22 @@ def test_most_of_many_candidates_are_refuted_in_groups(required: set[tuple[int, 
     assert result.counts.queries <= 6 + 3 * len(required)
 
 
+@thorough(20)
+@given(st.sets(st.integers(0, 8), min_size=1, max_size=3))
+def test_an_action_that_several_atoms_forbid_is_shown_once_all_else_is_known(forbidding: set[int]) -> None:
+    """No walk shows it; two actions require such atoms to be false, one of them alone."""
+    nots = [f"not p{number} x" for number in sorted(forbidding)]
+    model = small.model(
+        f"act x: {', '.join(nots)} -> done x",
+        f"other x: {nots[0]} -> p0 x",
+        predicates=" ".join(f"p{number}/1" for number in range(9)),
+    )
+    every = ", ".join(f"p{number} {name}" for number in range(9) for name in "ab")
+    result = _interrogate(model, [small.state("a b", every)], seed=0)
+    assert result.proven
+    assert evaluation.exact(result.model, model)
+
+
 @thorough(40)
 @given(domains.domains(), st.integers(0, 3))
 def test_every_step_of_a_chain_tests_just_what_it_aims_at(domain: Domain, seed: int) -> None:
