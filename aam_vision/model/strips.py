@@ -528,6 +528,11 @@ class Model:
     def headers(self) -> tuple[ActionHeader, ...]:
         return tuple(schema.header for schema in self.actions)
 
+    @property
+    def strips(self) -> bool:
+        """Whether no action has chance or conditional effects."""
+        return not any(schema.cases for schema in self.actions)
+
     @cached_property
     def _by_name(self) -> dict[str, ActionSchema]:
         return {schema.header.name: schema for schema in self.actions}

@@ -17,9 +17,10 @@ from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.model.strips import ActionHeader, Location, Mode, Model, PalTuple, Vocabulary
 from aam_vision.report.abilities import Abilities
 from aam_vision.report.differences import Difference
-from aam_vision.report.ending import ShownExample, printable
+from aam_vision.report.ending import MAX_BYTES, ShownExample, printable
 from aam_vision.report.events import Event, Events, ShownImage
 from aam_vision.report.recorded import Recorded, Weighing
+from aam_vision.support.files import read_limited
 from aam_vision.support.wording import counted, times
 
 if TYPE_CHECKING:
@@ -264,8 +265,11 @@ class Account(ABC):
 
     @property
     def truth_text(self) -> str | None:
-        """The ground truth, where the differences do not tell it."""
-        return None
+        """The ground truth, where the differences do not tell it: the run's ``truth.pddl``."""
+        path = self.run.folder / "truth.pddl"
+        if self.differences is not None or path.is_symlink() or not path.is_file():
+            return None
+        return read_limited(path, MAX_BYTES).decode(errors="replace")
 
     @property
     @abstractmethod

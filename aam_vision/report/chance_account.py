@@ -18,11 +18,10 @@ from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Mo
 from aam_vision.report import chance, english
 from aam_vision.report.abilities import ROOM, Abilities, Deed, main_conditions, paragraph
 from aam_vision.report.account import Account, ActionAccount, Kind, Line, Outcome, ProofStep
-from aam_vision.report.ending import MAX_BYTES, printable, unfinished
+from aam_vision.report.ending import printable, unfinished
 from aam_vision.report.events import Event, Events, ShownImage
 from aam_vision.report.recorded import Recorded
 from aam_vision.support.errors import UnusableInput
-from aam_vision.support.files import read_limited
 from aam_vision.support.wording import counted, times
 
 PROVEN, ONE_OF, OPEN = "proven", "one of several", "open"
@@ -56,13 +55,6 @@ class ChanceAccount(Account):
     @property
     def title(self) -> str:
         return f"What the agent of {self.name} does, and how often"
-
-    @property
-    def truth_text(self) -> str | None:
-        path = self.run.folder / "truth.pddl"
-        if path.is_symlink() or not path.is_file():
-            return None
-        return read_limited(path, MAX_BYTES).decode(errors="replace")
 
     @property
     def cost(self) -> str:

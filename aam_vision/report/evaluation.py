@@ -43,8 +43,8 @@ def accuracy(learned: Model, truth: Model, *, repeated: bool = False) -> float:
 
 
 def exact(learned: Model, truth: Model) -> bool:
-    """Whether every palm tuple is as in the ground truth, those of literals outside of P*, too."""
-    return all(
+    """Whether every palm tuple is as in the ground truth, those of literals outside of P*, too; of STRIPS models."""
+    return truth.strips and all(
         learned.schema(schema.header.name).mode(atom, location) is schema.mode(atom, location)
         for schema in truth.actions
         # an atom that is in neither schema is absent from both
@@ -99,7 +99,9 @@ def sample_states(
             if not options:
                 break
             schema, objects = options[int(rng.integers(len(options)))]
-            state = schema.successor(state, objects)
+            after = schema.successors(state, objects)
+            chosen = rng.choice(len(after), p=list(after.values())) if len(after) > 1 else 0
+            state = list(after)[chosen]
             states[state] = None
     return list(states)
 

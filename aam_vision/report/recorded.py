@@ -196,16 +196,19 @@ def images(journal: Journal) -> dict[Hashable, str]:
     return {handle: sight.image for handle, sight in sights.items()}
 
 
-def read_model(folder: Path, name: str, wanted: Model) -> Model | None:
-    """A PDDL file of the folder; None if it is not there. Raises UnusableInput: it cannot be read, or is about other actions than ``wanted``."""
-    from aam_vision.model.pddl import domain_text, read_domain
+def read_model(folder: Path, name: str, wanted: Model, *, strips: bool = True) -> Model | None:
+    """A PDDL file of the folder; None if it is not there. Raises UnusableInput: it cannot be read, or is about other actions than ``wanted``.
+
+    ``strips``: whether it may have no chance and no conditional effects.
+    """
+    from aam_vision.model.pddl import domain_text, read_any_domain, read_domain
 
     path = folder / name
     if path.is_symlink() or not path.is_file():
         return None
     if path.stat().st_size < MAX_BYTES and read_limited(path, MAX_BYTES) == domain_text(wanted).encode():
         return wanted  # mostly they are equal, and reading PDDL takes a second
-    found = read_domain(path)
+    found = read_domain(path) if strips else read_any_domain(path)
     if shape(found) != shape(wanted):
         raise UnusableInput(f"{path}: is about other actions or predicates than the transcript beside it")
     return found

@@ -40,7 +40,9 @@ class ToldAccount(Account):
         self.proofs = Proofs(run.transcript)
         follows = self.proofs.hypotheses.model()
         self.model = read_model(run.folder, "model.pddl", follows) or follows
-        self.truth = read_model(run.folder, "truth.pddl", self.model)
+        true = read_model(run.folder, "truth.pddl", self.model, strips=False)
+        self.truth = None if true is None or not true.strips else true
+        """With which the model is compared line by line."""
         self.transcript = self.proofs.transcript
         """The answers that count, walks in single steps."""
         self.steps = self.proofs.steps

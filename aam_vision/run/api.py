@@ -433,14 +433,17 @@ def symbolic_agent(
     *,
     access: Access | str | None = None,
     repeated_arguments: bool = False,
+    seed: int = 0,
 ) -> Agent:
     """An agent that holds the model of a PDDL domain, in the initial states of PDDL problems.
 
     Args:
-        domain: A PDDL domain file: STRIPS with types, constants and negative preconditions.
+        domain: A PDDL domain file: STRIPS with types, constants and negative preconditions; its effects may be ``probabilistic`` and
+            conditional (``when``).
         problems: PDDL problem files of that domain, at least one.
         access: What the agent allows; default the most: ``settable``.
         repeated_arguments: One object may be named twice in an instruction.
+        seed: Of what comes by chance, if anything does.
 
     Raises:
         UnusableInput: a file cannot be used, there is no problem, or no such access.
@@ -451,11 +454,14 @@ def symbolic_agent(
         >>> len(agent.initial())
         2
     """
+    import numpy as np
+
     return targets.from_pddl(
         Path(domain),
         [str(problem) for problem in problems],
         access=_word(access),
         repeated=repeated_arguments,
+        chance=np.random.default_rng([seed, 4]),
     ).agent
 
 

@@ -180,10 +180,6 @@ def _check_chance(arguments: Arguments) -> None:
     if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
         raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     if not arguments.chance:
-        if targets.has_chance(arguments.env):
-            raise UnusableInput(
-                "a step of it may have several outcomes: give --chance, too", "env", arguments.env
-            )
         if options_given(arguments, "within") and (arguments.controls or arguments.bare):
             raise UnusableInput("says how sure probabilities are to be: a run of controls has none", "within")
         return

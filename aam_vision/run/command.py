@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.checks import check, check_unused, given_about_labels, recorded_arguments
+from aam_vision.run.checks import check, check_unused, given_about_labels, is_chance_run, recorded_arguments
 from aam_vision.support.commandline import (
     AGENT_FAILED,
     INTERRUPTED,
@@ -63,6 +63,9 @@ def interrogate_agent(arguments: Arguments) -> int:
         check_file(arguments.record, "--record", ".gif")
     if arguments.resume is not None:
         return _resume(arguments, arguments.resume, began)
+    known = None if arguments.controls or arguments.bare else arguments.prior
+    if known is not None and is_chance_run(known):
+        arguments = replace(arguments, chance=True)
     check(arguments)
     folder = arguments.out or new_folder(_name(arguments))
     return run_in(folder, with_labels(arguments, folder) if arguments.label else arguments, began)

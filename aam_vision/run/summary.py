@@ -206,22 +206,27 @@ def _reliability(result: Result) -> dict[str, Any]:
 
 
 def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
-    """The comparison with the ground truth, made after the interrogation."""
-    if target.truth is None:
-        curve = [[point.queries, point.steps, None] for point in result.curve]
-        return {"accuracy": None, "exact": None, "equivalent": None, "curve": curve}
-    truth, initial, repeated = target.truth(), target.held_out(), result.hypotheses.repeated
-    states = evaluation.sample_states(truth, initial, EVALUATION_STATES, np.random.default_rng(seed))
+    """The comparison with the ground truth, made after the interrogation; accuracy is that of STRIPS models."""
+    truth, repeated = None if target.truth is None else target.truth(), result.hypotheses.repeated
+
+    def accuracy(model: Model) -> float | None:
+        if truth is None or not truth.strips:
+            return None
+        return evaluation.accuracy(model, truth, repeated=repeated)
+
+    exact = equivalent = None
+    if truth is not None:
+        rng = np.random.default_rng(seed)
+        states = evaluation.sample_states(truth, target.held_out(), EVALUATION_STATES, rng)
+        exact = evaluation.exact(result.model, truth)
+        if states:
+            equivalent = evaluation.equivalent(result.model, truth, states, repeated=repeated)
+    curve = [(point.queries, point.steps, accuracy(point.model)) for point in result.curve]
     return {
-        "accuracy": evaluation.accuracy(result.model, truth, repeated=repeated),
-        "exact": evaluation.exact(result.model, truth),
-        "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated)
-        if states
-        else None,
-        "curve": [
-            [point.queries, point.steps, round(evaluation.accuracy(point.model, truth, repeated=repeated), 4)]
-            for point in result.curve
-        ],
+        "accuracy": accuracy(result.model),
+        "exact": exact,
+        "equivalent": equivalent,
+        "curve": [[*spent, share if share is None else round(share, 4)] for *spent, share in curve],
     }
 
 
@@ -254,7 +259,12 @@ def _verdict(summary: dict[str, Any]) -> str:
     """How close the model is to the truth."""
     if summary["exact"] is None:
         return "not known: there is nothing to compare with"
-    verdict = "exact" if summary["exact"] else f"accuracy {summary['accuracy']:.3f}"
+    if summary["exact"]:
+        verdict = "exact"
+    elif summary["accuracy"] is None:
+        verdict = "not exact: it has several outcomes or cases of a step"
+    else:
+        verdict = f"accuracy {summary['accuracy']:.3f}"
     if summary["accuracy"] == 1 and not summary["exact"]:
         verdict += ", but it lacks literals outside of P*"
     if summary["equivalent"] is None:

@@ -147,6 +147,33 @@ def test_pddlgyms_domains_are_told_as_symbols(tmp_path: Path) -> None:
     assert _right(folder, intervals=7)["exact"]
 
 
+@pytest.mark.parametrize(
+    "given", [("--env", "tireworld"), ("--env", "explodingblocks", "--problem", "0"), ()]
+)
+def test_chance_is_found_without_asking_for_it(given: tuple[str, ...], tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    asked = given or files(tmp_path, SLIPPERY, PROBLEM)[:4]
+    command(*asked, "--within", "0.3", "--quiet", "--out", folder, cwd=tmp_path)
+    figures = result_of(folder)
+    assert figures["status"] == "complete"
+    assert figures["exact"] or figures["equivalent"]
+    assert (figures["wrong_certain"], figures["went_on"]["family"]) == (0, "random")
+    assert figures["intervals_right"] == figures["intervals"]
+    _assert_made_again(folder)
+
+
+def test_a_run_that_saw_no_chance_is_compared_with_a_truth_that_has_it(tmp_path: Path) -> None:
+    """It ends where the agent is dead, after its first steps."""
+    folder = tmp_path / "out"
+    command("--env", "river", "--access", "trajectory", "--quiet", "--out", folder, cwd=tmp_path)
+    figures = result_of(folder)
+    assert (figures["status"], figures["accuracy"], figures["exact"]) == ("open", None, False)
+    assert {accuracy for *_, accuracy in figures["curve"]} == {None}
+    page = (folder / "report.html").read_text()
+    assert "The ground truth as PPDDL" in page
+    assert "There is none to compare with" not in page
+
+
 def test_chance_is_read_off_images(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     asked = ("--env", "explodingblocks", "--chance", "--within", "0.3", "--quiet")

@@ -38,6 +38,7 @@ AGENTS = {
     "sokoban": ("--env", "sokoban"),
     "slippery": ("--domain", "d.pddl", "--problem", "p.pddl", "--chance", "--within", "0.2"),
     "explodingblocks": ("--env", "explodingblocks", "--problem", "0", "--chance", "--within", "0.2"),
+    "tireworld": ("--env", "tireworld", "--access", "snapshot", "--within", "0.2"),
     "program": ("--agent", shlex.join([sys.executable, reference_agent.__file__])),
     "tabletop": ("--env", "tabletop"),
 }
@@ -64,7 +65,8 @@ NO_IMAGES = "shows no images"
 REFUSED = {
     ("slippery", "workers"): NOT_WITH_CHANCE["workers"],
     ("explodingblocks", "workers"): NOT_WITH_CHANCE["workers"],
-    **{(agent, "record"): NO_IMAGES for agent in ("gripper", "slippery", "program")},
+    ("tireworld", "workers"): NOT_WITH_CHANCE["workers"],
+    **{(agent, "record"): NO_IMAGES for agent in ("gripper", "slippery", "tireworld", "program")},
 }
 
 

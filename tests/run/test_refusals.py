@@ -115,7 +115,10 @@ def _changed(folder: Path) -> None:
         ([*LAMPS, "--bare", "press(?l)=fly"], "no operator 'fly'"),
         ([*LAMPS, "--bare", "press"], "write e.g."),
         # chance
-        ([*HANDS], "add --chance to interrogate"),
+        (
+            [*HANDS, "--bare", "grab(?b)=pick-up"],
+            "chance and conditional effects may stand in the domain file",
+        ),
         ([*HANDS, "--within", "0.5"], "--within 0.5: give a number from 0.002 to 0.4"),
         ([*HANDS, "--chance", "--within", "0"], "--within 0: give a number from 0.002 to 0.4"),
         ([*HANDS, "--chance", "--policy", "aia"], "--policy: cannot be used with --chance"),
@@ -131,10 +134,10 @@ def _changed(folder: Path) -> None:
             "--chance: sokoban has no chance; leave it out, or use one of explo",
         ),
         (
-            ["--env", "explodingblocks"],
-            "explodingblocks: a step of it may have several outcomes: give --chance",
+            ["--env", "explodingblocks", "--access", "settable"],
+            "cannot be used with explodingblocks; use snap",
         ),
-        (["--env", "tireworld"], "--env tireworld: a step of it may have several outcomes: give --chance"),
+        (["--env", "tireworld", "--workers", "2"], "--workers 2: cannot be used with tireworld: copies of a"),
         (["--env", "river", "--chance", "--problem", "1"], "--problem 1: river has problems 0 to 0"),
         (["--env", "river", "--chance", "--image-noise", "0.1"], "river shows no images"),
         (["--env", "explodingblocks", "--chance", "--access", "settable"], "use snapshot or reset"),

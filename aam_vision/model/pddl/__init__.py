@@ -11,7 +11,7 @@ initial state of 200,000 tokens.
 
 from __future__ import annotations
 
-from aam_vision.model.pddl.reading import read_domain, read_problem
+from aam_vision.model.pddl.reading import read_any_domain, read_domain, read_problem
 from aam_vision.model.pddl.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS, read_goal
 from aam_vision.model.pddl.writing import domain_text, problem_text
 from aam_vision.model.strips import Problem
@@ -23,6 +23,7 @@ __all__ = [
     "Problem",
     "domain_text",
     "problem_text",
+    "read_any_domain",
     "read_domain",
     "read_goal",
     "read_problem",

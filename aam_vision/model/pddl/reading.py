@@ -89,6 +89,12 @@ def read_domain(path: Path | str, *, chance: bool = False) -> Model:
     return Model(vocabulary, tuple(_without(schema, instructions) for schema in schemas))
 
 
+def read_any_domain(path: Path | str) -> Model:
+    """The model of a domain file, with chance and conditional effects if it has any. Raises UnusableInput: as ``read_domain``."""
+    found = read_domain(path, chance=True)
+    return read_domain(path) if found.strips else found
+
+
 def _schema(domain: DomainReader, action: ActionText, *, chance: bool) -> ActionSchema:
     if not chance:
         found = domain.literals.literals(action.effect, action.marked, f"the effect of {show(action.name)}")

@@ -215,7 +215,7 @@ def read_group(path: Path, text: str, opening: str = "(define") -> Group:
 
 CLASS = "only STRIPS with typing, constants and negative preconditions is supported"
 
-CHANCE = "add --chance to interrogate an agent with chance or with conditional effects (in effects only)"
+CHANCE = "chance and conditional effects may stand in the domain file of an agent only (--domain), in effects"
 EFFECTS_ONLY = "it may stand in an effect only, alone or in 'and', 'probabilistic' and 'when'"
 
 _NUMERIC = (

@@ -55,7 +55,7 @@ def _named(arguments: Arguments, workers: Workers) -> Target:
     """The agent itself, or its controls. The chance of a domain or an environment is drawn from the seed."""
     import numpy as np
 
-    chance = np.random.default_rng([arguments.seed, 4]) if arguments.chance else None
+    chance = np.random.default_rng([arguments.seed, 4])
     problems = arguments.problem or []
     if arguments.agent is not None:
         return program_of(arguments, workers)
@@ -67,7 +67,12 @@ def _named(arguments: Arguments, workers: Workers) -> Target:
             _check_looks(arguments, access_of(arguments.access, SYMBOLIC_ACCESS, str(arguments.domain)))
         repeated = arguments.repeated_arguments
         target = from_pddl(
-            arguments.domain, problems, access=arguments.access, repeated=repeated, chance=chance
+            arguments.domain,
+            problems,
+            access=arguments.access,
+            chance=chance,
+            repeated=repeated,
+            random=arguments.chance,
         )
         return copied_symbolic(target, workers)
     assert arguments.env is not None, "one or the other is given"
@@ -79,9 +84,10 @@ def _named(arguments: Arguments, workers: Workers) -> Target:
 
         if isinstance(policy := imported(arguments.env), PolicyAgent):
             return _policy(policy, arguments, workers)
-    if chance is not None:
+    if arguments.chance or has_chance(arguments.env):
         if workers.number > 1:
-            raise UnusableInput(f"cannot be used with --chance: {ALONE}", "workers", workers.number)
+            which = "--chance" if arguments.chance else arguments.env
+            raise UnusableInput(f"cannot be used with {which}: {ALONE}", "workers", workers.number)
         return with_chance(arguments.env, arguments, chance)
     return from_environment(
         arguments.env,
@@ -212,7 +218,7 @@ def with_chance(env: str, arguments: Arguments, chance: np.random.Generator) -> 
 
     if env not in TOLD_WITH_CHANCE:
         asked(env, chance=True)
-        access = access_of(arguments.access, SEEN_ACCESS, f"--chance and {env}")
+        access = access_of(arguments.access, SEEN_ACCESS, env)
         return from_images(env, access, arguments.problem or [], settings_of(arguments), chance=chance)
     from aam_vision.envs.pddlgym_files import chance_model, initial_states
 

@@ -33,18 +33,35 @@ def from_pddl(
     access: str | None,
     repeated: bool = False,
     chance: np.random.Generator | None = None,
+    random: bool = False,
 ) -> Target:
-    """An agent that holds the model of a PDDL domain file, or with ``chance`` a PPDDL one. Raises UnusableInput: a file or access cannot be used."""
-    from aam_vision.model.pddl import read_domain, read_problem
+    """An agent that holds the model of a PDDL or PPDDL domain file.
+
+    Args:
+        domain: the file.
+        problems: files with where it begins.
+        access: how it can be asked; None for the usual one.
+        repeated: whether one object may be named twice.
+        chance: draws outcomes where a step has several; None if the file may have no such step.
+        random: whether the agent counts as random even if no step has several outcomes.
+
+    Raises:
+        UnusableInput: a file or access cannot be used.
+    """
+    from aam_vision.model.pddl import read_any_domain, read_domain, read_problem
 
     allowed = access_of(access, SYMBOLIC_ACCESS, str(domain))
     check_problems(domain, problems, allowed)
-    model = read_domain(domain, chance=chance is not None)
+    if random or chance is None:
+        model = read_domain(domain, chance=random)
+    else:
+        model = read_any_domain(domain)
+    drawn = None if model.strips and not random else chance
     tell_left_out(domain, model.vocabulary)
     initial = [read_problem(model, problem).initial for problem in problems]
     names = [Path(problem).name for problem in problems]
     return symbolic(
-        model.vocabulary.name, names, model, initial, initial, allowed, repeated=repeated, chance=chance
+        model.vocabulary.name, names, model, initial, initial, allowed, repeated=repeated, chance=drawn
     )
 
 
