@@ -22,7 +22,7 @@ from aam_vision.agents.perception import Frame, Scene, cell_edges
 from aam_vision.envs.meaning import Instruction, Policies, differ, result_of
 from aam_vision.envs.restoring import Actions, Env, Restore, difference, in_order, redraw_chance, way_back
 from aam_vision.model.strips import GroundAction
-from aam_vision.support.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
+from aam_vision.support.errors import RAISED, AamWarning, AgentFailed, HasChance, UnusableInput, reason
 from aam_vision.support.noise import only_noise
 from aam_vision.support.pictures import fault
 from aam_vision.support.resources import returning
@@ -282,7 +282,7 @@ class GymnasiumSimulator:
         seen = self._show(actions)
         self._compare(seen, self._show(actions), "with the same seed and actions", "make it deterministic")
         advice = "switch its chance off (slippery floors, sticky actions), it is no part of a STRIPS agent"
-        self._compare(seen, self._show(actions, other_chance=True), "with the same actions", advice)
+        self._compare(seen, self._show(actions, other_chance=True), "with the same actions", advice, HasChance)
         self.start()
         half = len(seen) // 2
         for action in actions[:half]:
@@ -321,12 +321,19 @@ class GymnasiumSimulator:
         """Whether two images show two states."""
         return differ(one, other) and not (self._noisy and only_noise(one, other))
 
-    def _compare(self, one: Sequence[Frame], other: Sequence[Frame], when: str, advice: str) -> None:
+    def _compare(
+        self,
+        one: Sequence[Frame],
+        other: Sequence[Frame],
+        when: str,
+        advice: str,
+        error: type[UnusableInput] = UnusableInput,
+    ) -> None:
         for number, (first, second) in enumerate(zip(one, other, strict=False)):
             if differ(first, second) and only_noise(first, second):
                 self._noisy = True
             elif differ(first, second):
-                raise UnusableInput(
+                raise error(
                     f"{self._name}: shows another image {when} (seed {self._seed}, after {counted(number, 'step')}); {advice}"
                 )
 

@@ -1,4 +1,4 @@
-"""How many of PDDLGym's own files are read with ``--domain`` and ``--problem``, with ``--chance`` where that is needed, and why others are not.
+"""How many of PDDLGym's own files are read with ``--domain`` and ``--problem``, and why others are not.
 
 ``python -m experiments.pddlgym_files`` prints a line for each domain of the installed package that is not read, or of which a problem
 is not, and the sums.
@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from aam_vision.model.pddl import read_domain, read_problem
+from aam_vision.model.pddl import read_any_domain, read_problem
 from aam_vision.model.strips import Model
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
@@ -28,12 +28,13 @@ def pddlgym_files() -> None:
     for path in sorted(folder.glob("*.pddl")):
         counts["domains"] += 1
         try:
-            model, chance = _read(path)
+            model = read_any_domain(path)
         except UnusableInput as error:
             print(f"{path.stem}: refused: {_without(path, error)}")
             counts["refused"] += 1
             continue
-        counts["read with --chance only" if chance else "read"] += 1
+        counts["read"] += 1
+        counts["with chance or conditional effects"] += not model.strips
         counts["with instructions as predicates"] += bool(model.vocabulary.left_out)
         problems = [
             one for end in ("", "_test") for one in sorted((folder / f"{path.stem}{end}").glob("*.pddl"))
@@ -44,16 +45,6 @@ def pddlgym_files() -> None:
         for said in refused[:1]:
             print(f"{path.stem}: {len(refused)} of {len(problems)} problems refused: {said}")
     print(", ".join(f"{name}: {number}" for name, number in counts.items()))
-
-
-def _read(path: Path) -> tuple[Model, bool]:
-    """The model of a domain, and whether it takes ``--chance`` to read it; UnusableInput if it is refused."""
-    try:
-        return read_domain(path), False
-    except UnusableInput as error:
-        if "--chance" not in str(error):
-            raise
-    return read_domain(path, chance=True), True
 
 
 def _problem(model: Model, path: Path) -> str:

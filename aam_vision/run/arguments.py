@@ -37,7 +37,7 @@ class Arguments:
     )
     controls: bool = flag("Bring nothing but the controls (--env, --agent); find out what they do.")
     chance: bool = flag(
-        "A step may have several outcomes; learn them, how often they come, and how sure that is."
+        "Begin with outcomes: which a step may have, how often they come, and how sure that is. Other runs go on to that."
     )
     label: bool = flag("No classifiers yet: first label pictures of walks, and learn from them.", kept=False)
     seed: int = option("Seed of every random choice.", 0, min=0)

@@ -30,6 +30,10 @@ class UnusableInput(AamError):
         return f"--{self.argument.replace('_', '-')}{self._at}: {self._message}"
 
 
+class HasChance(UnusableInput):
+    """Raised where an environment has chance, and none was expected."""
+
+
 class AgentFailed(AamError):
     """Raised when the agent can no longer answer; the command exits with code 3."""
 

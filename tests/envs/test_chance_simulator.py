@@ -19,7 +19,7 @@ from aam_vision.agents.perception import Scene
 from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.gymnasium_simulator import ChanceSimulator, check_chance
 from aam_vision.envs.meaning import BoundedCalls, TookTooLong
-from aam_vision.envs.own import Instruction, instruction
+from aam_vision.envs.own import Instruction, OwnEnvironment, instruction
 from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
 from aam_vision.interrogation.chance.interrogating import interrogate
@@ -111,6 +111,10 @@ def true(env: Any) -> Any:
 def lane(*instructions: Instruction, **more: Any) -> ControlledEnvironment:
     given = {"stops": False, **more}
     return ControlledEnvironment("lane", WORDS, instructions, Lane, scene, shown=true, **given)
+
+
+ENVIRONMENT = OwnEnvironment("lane", WORDS, (drive(), back()), Lane, scene, shown=true, stops=False)
+"""For runs."""
 
 
 def simulator(environment: ControlledEnvironment, seed: int = 0) -> ChanceSimulator:

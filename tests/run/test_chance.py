@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
+from aam_vision.agents.image import ChanceImageAgent
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.model.pddl import read_domain
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.recorded import read_run
+from aam_vision.run import targets
+from aam_vision.run.arguments import Arguments
+from aam_vision.support.errors import UnusableInput
 from tests.finished import OUTPUT, ChanceRuns, copied, cut_short, result_of, timeless
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
 
@@ -172,6 +176,29 @@ def test_a_run_that_saw_no_chance_is_compared_with_a_truth_that_has_it(tmp_path:
     page = (folder / "report.html").read_text()
     assert "The ground truth as PPDDL" in page
     assert "There is none to compare with" not in page
+
+
+def test_pixels_tell_chance_from_misreading(tmp_path: Path) -> None:
+    """The classifiers misread some images; but from the same pixels a step leads to the same ones, and sometimes to others."""
+    folder = tmp_path / "out"
+    asked = ("--env", "tabletop:slippery", "--quiet", "--out", folder)
+    printed = " ".join(command(*asked, cwd=tmp_path, code=4).stdout.split())
+    found = result_of(folder)["diagnosis"]
+    assert found["family"] == "random"
+    assert not found["otherwise"]
+    assert "--chance learns how often each comes" in printed
+    assert "misread" not in printed
+
+
+def test_the_check_of_an_environment_of_ones_own_shows_its_chance() -> None:
+    """Then it is the same as with the flag, and has one worker."""
+    lane = "tests.envs.test_chance_simulator:ENVIRONMENT"
+    found = [targets.of(Arguments(env=lane, chance=chance)) for chance in (False, True)]
+    assert [type(one.agent) for one in found] == [ChanceImageAgent] * 2
+    with pytest.raises(
+        UnusableInput, match=r"workers 2: cannot be used with tests.*copies of a random agent"
+    ):
+        targets.of(Arguments(env=lane, workers=2))
 
 
 def test_chance_is_read_off_images(tmp_path: Path) -> None:

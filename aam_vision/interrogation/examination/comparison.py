@@ -11,8 +11,9 @@ from aam_vision.interrogation.examination.course import Course
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
 from aam_vision.interrogation.examination.looking import pixels_differ, wrong_reading
+from aam_vision.interrogation.examination.outcomes import random_outcome, varying
 from aam_vision.interrogation.examination.predictions import differing
-from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
+from aam_vision.interrogation.examination.repetition import later_otherwise, repeated
 from aam_vision.interrogation.examination.trials import History, Spent, Trial
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State

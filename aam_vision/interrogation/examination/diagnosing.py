@@ -36,6 +36,7 @@ from aam_vision.interrogation.examination.elsewhere import Wanderer, changes_els
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example, verdict
 from aam_vision.interrogation.examination.looking import change_not_seen, misread_at_rest, wrong_reading
+from aam_vision.interrogation.examination.outcomes import brought_about
 from aam_vision.interrogation.examination.predictions import differing, expected
 from aam_vision.interrogation.examination.repetition import (
     LEAST,
@@ -48,7 +49,6 @@ from aam_vision.interrogation.examination.repetition import (
     refused_one_step_late,
     strange_changes,
 )
-from aam_vision.interrogation.examination.seldom import brought_about
 from aam_vision.interrogation.examination.trials import (
     History,
     Spent,

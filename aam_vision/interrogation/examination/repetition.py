@@ -16,10 +16,10 @@ from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
 from aam_vision.interrogation.examination.looking import (
     images_of,
-    read_differently,
     read_otherwise,
     wrong_reading,
 )
+from aam_vision.interrogation.examination.outcomes import seen_once, varying
 from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.trials import History, Trial, separating_literal
 from aam_vision.model.query import Query, Situation
@@ -61,8 +61,6 @@ AGREEING = 1
 """Steps that came out as expected, at most, before one of them that never does so again counts as a change."""
 SELDOM = 10
 """Repetitions in which an outcome never came again, at least, before it is no chance that it came once."""
-OFTEN = 4
-"""Times that an outcome has to differ, of ``REPEATS``, before the reading is not to blame that never did."""
 LOOKS = 3
 """Looks at an outcome that all have to show it, before the reading is not to blame."""
 
@@ -437,53 +435,6 @@ def _is_steady(inquiry: Inquiry, trial: Trial) -> bool:
     return all(look is not None and not differing(look.state, after.state) for look in looks)
 
 
-def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
-    """Random or misread, if the same step came out in several ways."""
-    usual = again[0]
-    unlike = [trial for trial in again if not trial.alike(usual)]
-    if not unlike:
-        return None
-    executed = [trial for trial in again if trial.executed]
-    if executed and (found := read_differently(inquiry, executed)):
-        return found
-    if 2 * len(unlike) > len(again):  # the more frequent outcome is the usual one
-        usual = unlike[0]
-        unlike = [trial for trial in again if not trial.alike(usual)]
-    found = random_outcome(usual, unlike[0], len(unlike), len(again))
-    seldom = usual.executed and len(unlike) < OFTEN
-    if seldom and not all(trial.steady for trial in unlike) and not _seen_again(usual, unlike):
-        return replace(found, by_chance=True)
-    alike = all(
-        trial.alike(executed[0]) for trial in executed
-    )  # else chance refusals alone do not explain it
-    return replace(found, by_chance=found.by_chance and alike)
-
-
-def _seen_again(usual: Trial, unlike: Sequence[Trial]) -> bool:
-    """Whether one and the same outcome came twice that differs in several atoms: these are hardly misread together twice."""
-    outcomes = [one.after.state for one in unlike if one.after is not None]
-    return usual.after is not None and any(
-        outcomes.count(one) > 1 and len(differing(usual.after.state, one)) > 1 for one in outcomes
-    )
-
-
-def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnosis:
-    """The verdict that a step has two outcomes, the other one in ``seen`` of ``tried`` attempts."""
-    how_often = f"in {seen} of {tried} attempts from one situation"
-    if not seen:
-        how_often = f"once, and not in {counted(tried, 'attempt')} since"
-    return verdict(
-        Family.RANDOM,
-        usual.step.name,
-        f"{cut(other.outcome, 40)} {how_often}",
-        usual,
-        other,
-        seen=seen,
-        tried=tried,
-        by_chance=usual.executed and not other.executed,  # what is mostly refused is not refused by mistake
-    )
-
-
 def _changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Changing, if earlier steps come out otherwise than they did then; random or misread, if only one does."""
     differs: list[tuple[Trial, Trial]] = []
@@ -564,20 +515,6 @@ def _earlier(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
     named = [trial for trial in inquiry.contradicting() if trial is not doubtful]
     similar = sorted((trial for trial in others if trial not in named), key=distance)
     return [*named[:EARLIER], *similar[:EARLIER]]
-
-
-def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diagnosis:
-    """Random or misread, where what was seen once did not come again."""
-    usual = again[0]
-    if doubtful.after is None or usual.after is None:
-        return random_outcome(usual, doubtful, 0, len(again))
-    seen = inquiry.trials.look(doubtful.after) if inquiry.trials.access.snapshots else None
-    if not doubtful.changed or (seen is not None and not differing(seen.state, doubtful.after.state)):
-        return random_outcome(usual, doubtful, 0, len(again))
-    changed = differing(usual.after.state, doubtful.after.state)
-    tried = len(again) + 1
-    found = wrong_reading(usual, changed, doubtful, f"read otherwise 1 time in {tried}")
-    return replace(found, seen=1, tried=tried)
 
 
 # What happened before and after a step: the way to a situation that is reached no more, and the next picture.

@@ -24,7 +24,7 @@ from aam_vision.interrogation.evidence.graph import REFUSALS
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Policy, Stop, Walked
 from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.findings import Family
-from aam_vision.interrogation.examination.seldom import read_rightly
+from aam_vision.interrogation.examination.outcomes import read_rightly
 from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of

@@ -16,7 +16,7 @@ from aam_vision.run.targets.images import PerceptionSettings, from_images, setti
 from aam_vision.run.targets.programs import from_program, program_of
 from aam_vision.run.targets.symbolic import from_bare, from_generated, from_pddl, symbolic
 from aam_vision.run.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
-from aam_vision.support.errors import UnusableInput
+from aam_vision.support.errors import HasChance, UnusableInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,21 +84,24 @@ def _named(arguments: Arguments, workers: Workers) -> Target:
 
         if isinstance(policy := imported(arguments.env), PolicyAgent):
             return _policy(policy, arguments, workers)
-    if arguments.chance or has_chance(arguments.env):
-        if workers.number > 1:
-            which = "--chance" if arguments.chance else arguments.env
-            raise UnusableInput(f"cannot be used with {which}: {ALONE}", "workers", workers.number)
-        return with_chance(arguments.env, arguments, chance)
-    return from_environment(
-        arguments.env,
-        access=arguments.access,
-        problems=problems,
-        size=arguments.problem_size,
-        seed=arguments.seed,
-        repeated=arguments.repeated_arguments,
-        settings=settings_of(arguments),
-        workers=workers,
-    )
+    if not (arguments.chance or has_chance(arguments.env)):
+        try:
+            return from_environment(
+                arguments.env,
+                access=arguments.access,
+                problems=problems,
+                size=arguments.problem_size,
+                seed=arguments.seed,
+                repeated=arguments.repeated_arguments,
+                settings=settings_of(arguments),
+                workers=workers,
+            )
+        except HasChance:  # the check of one of the user's own has shown it
+            pass
+    if workers.number > 1:
+        which = "--chance" if arguments.chance else arguments.env
+        raise UnusableInput(f"cannot be used with {which}: {ALONE}", "workers", workers.number)
+    return with_chance(arguments.env, arguments, chance)
 
 
 def _policy(policy: PolicyAgent, arguments: Arguments, workers: Workers) -> Target:

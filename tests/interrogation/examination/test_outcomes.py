@@ -14,7 +14,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
-from aam_vision.interrogation.examination.seldom import NEEDED, brought_about, read_rightly
+from aam_vision.interrogation.examination.outcomes import NEEDED, brought_about, read_rightly
 from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.model.query import Access, Agent, Query, Response, Situation
 from aam_vision.model.strips import Atom, State
