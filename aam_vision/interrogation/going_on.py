@@ -26,9 +26,10 @@ from aam_vision.interrogation.examination.findings import ENOUGH, Family
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
 from aam_vision.interrogation.memory.delayed import Delayed, can_delay, with_delays
+from aam_vision.interrogation.memory.diagnosed import Diagnosed
 from aam_vision.interrogation.memory.divided import Divided, Divisions, can_divide, with_divisions
 from aam_vision.interrogation.memory.facts import InventedFact
-from aam_vision.interrogation.memory.going_on import Remembered, as_deterministic, can_remember, remember
+from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.memory.refused import Without, refused_everywhere, told_refused, without
 from aam_vision.interrogation.memory.twice import seen_twice, with_repeated
@@ -176,7 +177,8 @@ def go_further(
         tried.append(attempt)
         watch, made = begins(attempt), recorded.counts.steps
         rng = np.random.default_rng(seed)
-        further = _tried(attempt, recorded, result, rng, options, budget, exam, watch, names)
+        diagnosed = Diagnosed(recorded, result, rng, budget or Budget(), exam)
+        further = _tried(attempt, diagnosed, options, watch, names)
         if (
             attempt.way in EXTENDING
             and further.found is not None
@@ -218,40 +220,30 @@ def _in_vain(attempt: Attempt) -> str:
 
 
 def _tried(
-    attempt: Attempt,
-    recorded: RecordingAgent,
-    result: Result,
-    rng: np.random.Generator,
-    options: Options,
-    budget: Budget | None,
-    exam: int | None,
-    watch: Watch | None,
-    names: Mapping[str, str],
+    attempt: Attempt, diagnosed: Diagnosed, options: Options, watch: Watch | None, names: Mapping[str, str]
 ) -> Further:
     """What comes of one attempt."""
     way, constants = attempt
     try:
         if way is Way.OUTCOMES:
-            found = _with_outcomes(recorded, result, rng, options, watch, constants)
+            found = _with_outcomes(diagnosed, options, watch, constants)
             if found.status == NOT_STRIPS:
                 return Further(None, found.why)
             return Further(_as_examined(found), constants=constants)
         if way is Way.CONSTANTS:
-            other: Result | Remembered | Divided | Delayed | str = with_constants(
-                recorded, constants, result, rng, budget, exam
-            )
+            other: Result | Remembered | Divided | Delayed | str = with_constants(diagnosed, constants)
         elif way is Way.REPEATED:
-            other = with_repeated(recorded, result, rng, budget, exam)
+            other = with_repeated(diagnosed)
         elif way is Way.CASES:
-            other = with_divisions(recorded, result, rng, budget, exam, constants)
+            other = with_divisions(diagnosed, constants)
         elif way is Way.DELAYED:
-            other = with_delays(recorded, result, rng, budget, exam)
+            other = with_delays(diagnosed)
         elif way is Way.REFUSED:
-            other = _without_refused(recorded, result, rng, budget, exam)
+            other = _without_refused(diagnosed)
         elif way is Way.ANEW:
-            other = renew(recorded, result, rng, budget, exam)
+            other = renew(diagnosed)
         else:
-            other = remember(recorded, result, rng, budget, exam, names)
+            other = remember(diagnosed, names)
     except AgentFailed as error:
         return Further(None, f"the agent failed meanwhile ({error})")
     if isinstance(other, Remembered):
@@ -273,40 +265,32 @@ def _as_examined(result: Result) -> Result:
     return replace(result, outcomes=found, why=found.why)
 
 
-def _without_refused(
-    recorded: RecordingAgent,
-    result: Result,
-    rng: np.random.Generator,
-    budget: Budget | None,
-    exam: int | None,
-) -> Result | str:
+def _without_refused(diagnosed: Diagnosed) -> Result | str:
     """What is learned of an agent without the actions that it refuses everywhere; or why no such model fits it, in a line."""
+    recorded = diagnosed.recorded
     seen = recorded.transcript
     if not (names := refused_everywhere(seen)):
         return "what was refused everywhere was executed after all"
     how, known = f"deterministic without {listed(names)}", without(seen, names).entries
     agent, left_out = Without(recorded, names), told_refused(seen, names)
-    found = as_deterministic(recorded, agent, result, rng, budget, exam, how, left_out, known=known)
+    found = diagnosed.as_deterministic(agent, how, left_out, known=known)
     return found if isinstance(found, str) else replace(found, refused=names)
 
 
 def with_outcomes(agent: Agent, result: Result, seed: int, options: Options) -> Result:
     """Learn outcomes, when each comes and how often, from what was seen and from further steps, whatever else may explain the agent."""
     recorded = RecordingAgent(agent, result.transcript)
-    return _with_outcomes(recorded, result, np.random.default_rng(seed), options, None, {})
+    diagnosed = Diagnosed(recorded, result, np.random.default_rng(seed), Budget(), None)
+    return _with_outcomes(diagnosed, options, None, {})
 
 
 def _with_outcomes(
-    recorded: RecordingAgent,
-    result: Result,
-    rng: np.random.Generator,
-    options: Options,
-    watch: Watch | None,
-    constants: Constants,
+    diagnosed: Diagnosed, options: Options, watch: Watch | None, constants: Constants
 ) -> Result:
     """What comes of outcomes and cases."""
-    seen = replace(result, transcript=recorded.transcript, counts=result.counts + recorded.counts)
-    found = go_on(WithConstants(recorded, constants), seen, rng, options, watch)
+    recorded, result = diagnosed.recorded, diagnosed.result
+    seen = replace(result, transcript=recorded.transcript, counts=diagnosed.counts)
+    found = go_on(WithConstants(recorded, constants), seen, diagnosed.rng, options, watch)
     merged = [
         one.index.header.name for one in found.actions if {*constants} & {*one.index.coinciding_constants}
     ]

@@ -11,17 +11,13 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
-import numpy as np
-
 from aam_vision.interrogation.chance.going_on import VISIBLE, Begun, can_go_on
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Entry, Walk
 from aam_vision.interrogation.evidence.transcript import Transcript, taken_in
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.predictions import surprise
-from aam_vision.interrogation.memory.going_on import interrogated
-from aam_vision.interrogation.memory.histories import RecordingAgent
-from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.memory.diagnosed import Diagnosed
 from aam_vision.interrogation.task.result import Result, differences
 from aam_vision.support.wording import listed
 
@@ -45,29 +41,13 @@ def may_have_changed(result: Result) -> bool:
     return contradicted is not None and taken_in(transcript.of(transcript.entries[contradicted:]))[1] is None
 
 
-def renew(
-    recorded: RecordingAgent,
-    result: Result,
-    rng: np.random.Generator,
-    budget: Budget | None = None,
-    exam: int | None = None,
-) -> Result | str:
-    """Interrogate the agent as it is now; or why no model fits it either, in a line.
-
-    Args:
-        recorded: the agent that was interrogated.
-        result: with a diagnosis (``can_renew``).
-        rng: for the agent's own walks.
-        budget: of both together.
-        exam: steps of the examination; None for a quarter of all others.
-
-    Raises:
-        AgentFailed: the agent cannot answer any more.
-    """
+def renew(diagnosed: Diagnosed) -> Result | str:
+    """Interrogate an agent as it is now (``can_renew``); or why no model fits it either, in a line. Raises AgentFailed."""
+    recorded, result = diagnosed.recorded, diagnosed.result
     before = recorded.transcript
     here = None if before.access.restarts else before.end
     began = recorded if here is None else Begun(recorded, [here])
-    found = interrogated(recorded, began, rng, budget or Budget(), exam, result.counts)
+    found = diagnosed.interrogated(began)
     if isinstance(found, str):
         return f"it has not been the same ever since: {found}"
     change = Change.between(before, found)

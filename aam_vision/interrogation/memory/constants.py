@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from aam_vision.interrogation.evidence.anomalies import unexplained_changes
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.memory.going_on import as_deterministic
-from aam_vision.interrogation.memory.histories import RecordingAgent
-from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.memory.diagnosed import Diagnosed
 from aam_vision.interrogation.task.forgotten_constants import WithConstants, extended
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.strips import lifted_atoms
@@ -60,26 +56,7 @@ def told(constants: Constants) -> str:
     return f"{listed(list(constants))} {what}: steps change facts of {'it' if one else 'them'} without naming {'it' if one else 'them'}."
 
 
-def with_constants(
-    recorded: RecordingAgent,
-    constants: Constants,
-    result: Result,
-    rng: np.random.Generator,
-    budget: Budget | None = None,
-    exam: int | None = None,
-) -> Result | str:
-    """Interrogate an agent as a deterministic one with constants; or why no such model fits it, in a line.
-
-    Args:
-        recorded: the agent that was interrogated; all that it was asked counts.
-        constants: as ``meant`` finds them.
-        result: with a diagnosis.
-        rng: for the agent's own walks.
-        budget: of both together.
-        exam: steps of the examination; None for a quarter of all others.
-
-    Raises:
-        AgentFailed: the agent cannot answer any more.
-    """
-    agent, how = WithConstants(recorded, constants), f"deterministic with {as_constants(constants)}"
-    return as_deterministic(recorded, agent, result, rng, budget, exam, how, told(constants))
+def with_constants(diagnosed: Diagnosed, constants: Constants) -> Result | str:
+    """Interrogate an agent as a deterministic one with constants (``meant``); or why no such model fits it, in a line. Raises AgentFailed."""
+    agent, how = WithConstants(diagnosed.recorded, constants), f"deterministic with {as_constants(constants)}"
+    return diagnosed.as_deterministic(agent, how, told(constants))

@@ -20,10 +20,9 @@ from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked, look_at
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
-from aam_vision.interrogation.memory.going_on import REFUSED_MAY_COUNT, as_deterministic, doubted
-from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.memory.diagnosed import Diagnosed
+from aam_vision.interrogation.memory.going_on import REFUSED_MAY_COUNT, doubted
 from aam_vision.interrogation.memory.late_effects import delaying, explained_by, unclear
-from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.model.delayed import AT_SET_TIME, LATEST, LONGEST, DelayedEffect, Delays, at_set_time
@@ -66,33 +65,16 @@ def can_delay(result: Result) -> bool:
     return can_go_on(result, families, anywhere=True) and delaying(result.transcript) is not None
 
 
-def with_delays(
-    recorded: RecordingAgent,
-    result: Result,
-    rng: np.random.Generator,
-    budget: Budget | None = None,
-    exam: int | None = None,
-) -> Delayed | str:
-    """Interrogate an agent as a deterministic one with effects that come later; or why no such model fits it, in a line.
-
-    Args:
-        recorded: the agent that was interrogated; all that it was asked counts.
-        result: with a diagnosis.
-        rng: for the agent's own walks.
-        budget: of both together.
-        exam: steps of the examination; None for a quarter of all others.
-
-    Raises:
-        AgentFailed: the agent cannot answer any more.
-    """
+def with_delays(diagnosed: Diagnosed) -> Delayed | str:
+    """Interrogate an agent as a deterministic one with effects that come later; or why no such model fits it, in a line. Raises AgentFailed."""
+    recorded = diagnosed.recorded
     tried: list[Delays] = []
-    budget = budget or Budget()
     why = "no effect that comes later explains what was seen"
     while len(tried) < ROUNDS:
         delays = delaying(recorded.transcript, tried)
-        if delays is not None and _done_again(recorded, delays, result.counts, budget):
+        if delays is not None and _done_again(diagnosed, delays):
             delays = delaying(recorded.transcript, tried)
-        if delays is not None and _begun_again(recorded, delays, result.counts, budget, rng):
+        if delays is not None and _begun_again(diagnosed, delays):
             delays = delaying(recorded.transcript, tried)
         if delays is None:
             return why
@@ -101,14 +83,14 @@ def with_delays(
         agent = DelayedAgent(recorded, delays)
         seen = delayed(recorded.transcript, delays)
         if not recorded.access.restarts and seen.end is not None and delays.unsure(seen.end.state):
-            _taken(recorded, seen.end, LONGEST, result.counts, budget, rng)
+            _taken(diagnosed, seen.end, LONGEST)
             seen = delayed(recorded.transcript, delays)
             if seen.end is None or delays.unsure(seen.end.state):
                 why = "what is to come where it stands is not known"
                 continue
         several = len(delays.effects) > 1
         how = f"deterministic, with {'effects that come' if several else 'an effect that comes'} later"
-        found = as_deterministic(recorded, agent, result, rng, budget, exam, how, told, known=seen.entries)
+        found = diagnosed.as_deterministic(agent, how, told, known=seen.entries)
         if isinstance(found, str):
             why = found
             continue
@@ -117,7 +99,7 @@ def with_delays(
         if found.proven or found.status == BUDGET:
             return Delayed(delays, found)
         # what is not proven was not examined
-        walked = _walked(recorded, result.counts, budget, rng)
+        walked = _walked(diagnosed)
         if explained_by(delays, recorded.transcript):
             more = Counts(steps=walked, walk_steps=walked)
             return Delayed(delays, replace(found, counts=found.counts + more))
@@ -125,26 +107,20 @@ def with_delays(
     return why
 
 
-def _walked(recorded: RecordingAgent, before: Counts, budget: Budget, rng: np.random.Generator) -> int:
+def _walked(diagnosed: Diagnosed) -> int:
     """Have steps taken that nobody chose for what they tell; how many there were."""
-    made = recorded.counts.steps
-    _taken(recorded, recorded.initial()[0], WALKED, before, budget, rng)
+    recorded, made = diagnosed.recorded, diagnosed.recorded.counts.steps
+    _taken(diagnosed, recorded.initial()[0], WALKED)
     return recorded.counts.steps - made
 
 
-def _taken(
-    recorded: RecordingAgent,
-    start: Situation,
-    steps: int,
-    before: Counts,
-    budget: Budget,
-    rng: np.random.Generator,
-) -> None:
+def _taken(diagnosed: Diagnosed, start: Situation, steps: int) -> None:
     """Let the agent take steps of its own; where there is no way back, and so no walk, steps at random from where it stands.
 
     Those are of instructions that were executed some time, until so many are executed, or ``TRIES`` times as many were given.
     """
-    if budget.spent(before + recorded.counts, steps=steps):
+    recorded, rng = diagnosed.recorded, diagnosed.rng
+    if diagnosed.spent(steps):
         return
     if recorded.access.restarts:
         recorded.walk(start, steps, rng)
@@ -153,17 +129,18 @@ def _taken(
     here = recorded.transcript.end or start
     executed = tries = 0
     while given and executed < steps and tries < TRIES * steps:
-        if budget.spent(before + recorded.counts, steps=1, queries=1):
+        if diagnosed.spent(steps=1, queries=1):
             break
         response = recorded.ask(Query(here, (given[int(rng.integers(len(given)))],)))
         here, executed, tries = response.final, executed + response.executed, tries + 1
 
 
-def _done_again(recorded: RecordingAgent, delays: Delays, before: Counts, budget: Budget) -> bool:
+def _done_again(diagnosed: Diagnosed, delays: Delays) -> bool:
     """Do again what lets an effect wait, which may put it off; whether any answer was new. Nothing is asked where there is no way back.
 
     Of each action it is done after the shortest histories in which it was executed.
     """
+    recorded = diagnosed.recorded
     starts = {one.state: one for one in reversed(recorded.initial())}
     made = len(recorded.histories.attempts)
     for name in dict.fromkeys(effect.action for effect in delays.effects):
@@ -182,19 +159,18 @@ def _done_again(recorded: RecordingAgent, delays: Delays, before: Counts, budget
             if start is not None:
                 plans[start, (*steps, one.action)] = None
         for start, plan in sorted(plans, key=lambda asked: len(asked[1]))[:AGAIN]:
-            if not budget.spent(before + recorded.counts, steps=len(plan), queries=1):
+            if not diagnosed.spent(steps=len(plan), queries=1):
                 recorded.ask(Query(start, plan))
     return len(recorded.histories.attempts) > made
 
 
-def _begun_again(
-    recorded: RecordingAgent, delays: Delays, before: Counts, budget: Budget, rng: np.random.Generator
-) -> bool:
+def _begun_again(diagnosed: Diagnosed, delays: Delays) -> bool:
     """Let the agent take steps of its own, from the beginning where it can, until what comes at a set time would have come again; whether there are any."""
+    recorded = diagnosed.recorded
     made, starts = recorded.counts.steps, recorded.initial()
     times = [one.after + one.lasts + one.returns + LATEST for one in delays.at_set_time]
     for number in range(EPISODES if times else 0):
-        _taken(recorded, starts[number % len(starts)], max(times), before, budget, rng)
+        _taken(diagnosed, starts[number % len(starts)], max(times))
     return recorded.counts.steps > made
 
 

@@ -28,11 +28,10 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.constants import Constants, as_constants
 from aam_vision.interrogation.memory.constants import told as told_constants
 from aam_vision.interrogation.memory.derived import Counted, DerivingAgent, with_derived
+from aam_vision.interrogation.memory.diagnosed import Diagnosed
 from aam_vision.interrogation.memory.explanations import Effects, effects_of
-from aam_vision.interrogation.memory.going_on import as_deterministic
-from aam_vision.interrogation.memory.histories import Attempt, Histories, RecordingAgent
+from aam_vision.interrogation.memory.histories import Attempt, Histories
 from aam_vision.interrogation.memory.remembering import retold
-from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants, extended
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.derived import AtLeast
@@ -525,27 +524,17 @@ def can_divide(result: Result, constants: Constants = NO_CONSTANTS) -> bool:
     return dividing(vocabulary, transcript.headers, histories.attempts) is not None
 
 
-def with_divisions(
-    recorded: RecordingAgent,
-    result: Result,
-    rng: np.random.Generator,
-    budget: Budget | None = None,
-    exam: int | None = None,
-    constants: Constants = NO_CONSTANTS,
-) -> Divided | str:
+def with_divisions(diagnosed: Diagnosed, constants: Constants = NO_CONSTANTS) -> Divided | str:
     """Interrogate an agent as a deterministic one, with some actions divided; or why no such model fits it, in a line.
 
     Args:
-        recorded: the agent that was interrogated; all that it was asked counts.
-        result: with a diagnosis.
-        rng: for the agent's own walks.
-        budget: of both together.
-        exam: steps of the examination; None for a quarter of all others.
+        diagnosed: the agent.
         constants: that the model has, too.
 
     Raises:
         AgentFailed: the agent cannot answer any more.
     """
+    recorded = diagnosed.recorded
     plain = WithConstants(recorded, constants)
     tried: list[list[dict[str, Any]]] = []
     why = "no literals of their parameters divide its actions"
@@ -558,9 +547,7 @@ def with_divisions(
         agent = DividedAgent(plain, divisions)
         how = listed([*([as_constants(constants)] if constants else ()), *divisions.parts()])
         invented = f"{told_constants(constants)} {divisions.told()}" if constants else divisions.told()
-        found = as_deterministic(
-            recorded, agent, result, rng, budget, exam, f"deterministic, with {how}", invented, known=known
-        )
+        found = diagnosed.as_deterministic(agent, f"deterministic, with {how}", invented, known=known)
         if not isinstance(found, str):
             return Divided(divisions, found)
         why = found

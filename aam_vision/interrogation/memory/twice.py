@@ -5,12 +5,8 @@ Nobody thinks of them at first: no instruction names an object twice, and with a
 
 from __future__ import annotations
 
-import numpy as np
-
 from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
-from aam_vision.interrogation.memory.going_on import as_deterministic
-from aam_vision.interrogation.memory.histories import RecordingAgent
-from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.memory.diagnosed import Diagnosed
 from aam_vision.interrogation.task.result import Result
 
 HOW = "deterministic where facts may name one object twice"
@@ -25,23 +21,6 @@ def seen_twice(result: Result) -> bool:
     )
 
 
-def with_repeated(
-    recorded: RecordingAgent,
-    result: Result,
-    rng: np.random.Generator,
-    budget: Budget | None = None,
-    exam: int | None = None,
-) -> Result | str:
-    """Interrogate an agent as a deterministic one that may name an object twice; or why no such model fits it, in a line.
-
-    Args:
-        recorded: the agent that was interrogated; all that it was asked counts.
-        result: with a diagnosis.
-        rng: for the agent's own walks.
-        budget: of both together.
-        exam: steps of the examination; None for a quarter of all others.
-
-    Raises:
-        AgentFailed: the agent cannot answer any more.
-    """
-    return as_deterministic(recorded, recorded, result, rng, budget, exam, HOW, TOLD, repeated=True)
+def with_repeated(diagnosed: Diagnosed) -> Result | str:
+    """Interrogate an agent as a deterministic one that may name an object twice; or why no such model fits it, in a line. Raises AgentFailed."""
+    return diagnosed.as_deterministic(diagnosed.recorded, HOW, TOLD, repeated=True)

@@ -1,0 +1,132 @@
+"""A diagnosed agent for which a model is sought, and how it is interrogated once it is seen in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.interrogation.evidence.anomalies import contradicted_query
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Entry, Move, Policy, Stop
+from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import BUDGET
+from aam_vision.model.query import Agent
+from aam_vision.support.wording import counted
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """An agent that is no deterministic STRIPS agent: what it was asked, and what it may be asked yet.
+
+    All that asks it raises ``AgentFailed`` where it cannot answer any more.
+    """
+
+    recorded: RecordingAgent
+    """The agent, with all that it was asked since."""
+    result: Result
+    """With a diagnosis."""
+    rng: np.random.Generator
+    """For its own walks."""
+    budget: Budget
+    """Of the whole run."""
+    exam: int | None
+    """Steps of the examination; None for a quarter of all others."""
+
+    @property
+    def counts(self) -> Counts:
+        """What was spent by the whole run."""
+        return self.result.counts + self.recorded.counts
+
+    @property
+    def steps(self) -> int:
+        """The steps that were taken, examinations included."""
+        return self.counts.steps + self.result.counts.exam_steps
+
+    def spent(self, steps: int, queries: int = 0) -> bool:
+        """Whether the budget does not allow so many more."""
+        return bool(self.budget.spent(self.counts, steps=steps, queries=queries))
+
+    def as_deterministic(
+        self,
+        agent: Agent,
+        how: str,
+        invented: str = "",
+        *,
+        known: Sequence[Entry] | None = None,
+        repeated: bool = False,
+    ) -> Result | str:
+        """What is learned of the agent that is seen in another way; or why no model fits it so, either, in a line.
+
+        Args:
+            agent: how it is to be seen.
+            how: it is seen, as "deterministic with lamp1 as a constant".
+            invented: what the model has more, in sentences.
+            known: what was asked before, as it is seen so; None if that is no different.
+            repeated: whether a fact, or an instruction, may name one object twice.
+        """
+        known = self.recorded.transcript.entries if known is None else known
+        found = self.interrogated(agent, known, repeated=repeated)
+        if isinstance(found, str):
+            return found
+        if doubt := found.doubt or contradicted_query(found.transcript, found.hypotheses):
+            return doubt
+        return replace(found, why=f"{how}: {found.why}", diagnosis=self.result.diagnosis, invented=invented)
+
+    def interrogated(
+        self, agent: Agent, known: Sequence[Entry] = (), *, repeated: bool = False
+    ) -> Result | str:
+        """Interrogate and examine it as a deterministic STRIPS agent within what is left of the budget; or how it contradicts that it is one.
+
+        Args:
+            agent: how it is to be seen.
+            known: what was asked before, and counts.
+            repeated: whether a fact, or an instruction, may name one object twice.
+        """
+        made, spent, budget = self.recorded.counts, self.result.counts, self.budget
+        before, counting = replace(made), CountingAgent(agent)
+        left = replace(
+            budget,
+            steps=None if budget.steps is None else max(0, budget.steps - self.steps),
+            queries=None if budget.queries is None else max(0, budget.queries - self.counts.queries),
+        )
+        policy = _Within(Interrogation(counting, exam=self.exam).moves(), made, left.steps, made.steps)
+        try:
+            found = interrogate(
+                counting,
+                policy,
+                self.rng,
+                budget=left,
+                repeated=repeated,
+                scrutiny=DOUBTED,
+                known=known,
+            )
+        except Interrupted as error:
+            if error.contradicted:
+                return str(error)
+            raise
+        steps = spent.steps + made.steps - counting.counts.exam_steps  # with those of histories made anew
+        return replace(found, counts=replace(spent + before + counting.counts, steps=steps))
+
+
+@dataclass(frozen=True)
+class _Within:
+    """A policy that stops once the agent itself was given so many steps more: histories that are made anew take steps, too."""
+
+    policy: Policy
+    made: Counts
+    steps: int | None
+    before: int
+    """The steps that it was given before."""
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move, as long as steps are left."""
+        if self.steps is not None and self.made.steps - self.before >= self.steps:
+            return Stop(False, f"the budget of {counted(self.steps, 'further step')} is spent", cut=BUDGET)
+        return self.policy.next(evidence, rng)
