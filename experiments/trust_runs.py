@@ -14,8 +14,9 @@ import numpy as np
 from aam_vision import interrogate
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
-from aam_vision.interrogation.going_on import Further, go_further
+from aam_vision.interrogation.going_on import go_further
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.memory.diagnosed import Further
 from aam_vision.interrogation.memory.divided import Divisions
 from aam_vision.interrogation.memory.facts import InventedFact, Rows
 from aam_vision.interrogation.task.assembly import Interrogation

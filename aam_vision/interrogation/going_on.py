@@ -9,8 +9,7 @@ twice. Where there is no way back, a change is the last that is tried.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -21,15 +20,13 @@ from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import ChanceResult, Options
-from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import ENOUGH, Family
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
-from aam_vision.interrogation.memory.delayed import Delayed, can_delay, with_delays
-from aam_vision.interrogation.memory.diagnosed import Diagnosed
-from aam_vision.interrogation.memory.divided import Divided, Divisions, can_divide, with_divisions
-from aam_vision.interrogation.memory.facts import InventedFact
-from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
+from aam_vision.interrogation.memory.delayed import can_delay, with_delays
+from aam_vision.interrogation.memory.diagnosed import Diagnosed, Further, Way
+from aam_vision.interrogation.memory.divided import can_divide, with_divisions
+from aam_vision.interrogation.memory.going_on import can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.memory.refused import Without, refused_everywhere, told_refused, without
 from aam_vision.interrogation.memory.twice import seen_twice, with_repeated
@@ -38,26 +35,12 @@ from aam_vision.interrogation.task.forgotten_constants import WithConstants
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
-from aam_vision.model.delayed import Delays
 from aam_vision.model.query import Agent, traced
 from aam_vision.support.errors import AgentFailed
 from aam_vision.support.wording import counted, listed
 
 READ_WELL = 0.98
 """Share of unseen images that classifiers read exactly, at least, before what looks hidden is taken for the agent's doing."""
-
-
-class Way(StrEnum):
-    """What may explain an agent that is no deterministic STRIPS agent; the values say with what a run goes on."""
-
-    ANEW = "the agent as it is now"
-    CONSTANTS = "objects that steps change without naming them"
-    REPEATED = "facts that name one object twice"
-    CASES = "several actions in place of one, told apart by facts about their objects"
-    DELAYED = "effects that come later"
-    OUTCOMES = "outcomes, when each comes, and how often"
-    MEMORY = "what may be remembered"
-    REFUSED = "all actions but those that are refused everywhere"
 
 
 ALL: Final = tuple(Way)
@@ -75,30 +58,6 @@ class Attempt(NamedTuple):
 
 Begins = Callable[[Attempt], Watch | None]
 """Told of each attempt when it begins; what it gives is told after every step that is taken to learn outcomes."""
-
-
-@dataclass(frozen=True)
-class Further:
-    """What was gone on to from a diagnosis."""
-
-    found: Result | None
-    """In the diagnosis' stead; None if nothing explains the agent."""
-    why: str = ""
-    """Why nothing does, in sentences."""
-    way: Way | None = None
-    """What explains the agent, if anything does."""
-    fact: InventedFact | None = None
-    """What was invented, if anything was."""
-    constants: Constants = field(default_factory=dict)
-    """What the vocabulary was extended by."""
-    divisions: Divisions | None = None
-    """The actions that are several in the model, if any are."""
-    delays: Delays | None = None
-    """The effects that come later, if any do."""
-    looking: LookingAgent | None = None
-    """With what every situation was looked at until it was certain, if looks err."""
-    transcript: Transcript | None = None
-    """All that was seen, as it was read, if anything explains it."""
 
 
 def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list[Attempt]:
@@ -223,36 +182,30 @@ def _tried(
     attempt: Attempt, diagnosed: Diagnosed, options: Options, watch: Watch | None, names: Mapping[str, str]
 ) -> Further:
     """What comes of one attempt."""
-    way, constants = attempt
+    constants = attempt.constants
     try:
-        if way is Way.OUTCOMES:
-            found = _with_outcomes(diagnosed, options, watch, constants)
-            if found.status == NOT_STRIPS:
-                return Further(None, found.why)
-            return Further(_as_examined(found), constants=constants)
-        if way is Way.CONSTANTS:
-            other: Result | Remembered | Divided | Delayed | str = with_constants(diagnosed, constants)
-        elif way is Way.REPEATED:
-            other = with_repeated(diagnosed)
-        elif way is Way.CASES:
-            other = with_divisions(diagnosed, constants)
-        elif way is Way.DELAYED:
-            other = with_delays(diagnosed)
-        elif way is Way.REFUSED:
-            other = _without_refused(diagnosed)
-        elif way is Way.ANEW:
-            other = renew(diagnosed)
-        else:
-            other = remember(diagnosed, names)
+        match attempt.way:
+            case Way.OUTCOMES:
+                found = _with_outcomes(diagnosed, options, watch, constants)
+                if found.status == NOT_STRIPS:
+                    return Further(None, found.why)
+                return Further(_as_examined(found), constants=constants)
+            case Way.CONSTANTS:
+                return with_constants(diagnosed, constants)
+            case Way.REPEATED:
+                return with_repeated(diagnosed)
+            case Way.CASES:
+                return with_divisions(diagnosed, constants)
+            case Way.DELAYED:
+                return with_delays(diagnosed)
+            case Way.REFUSED:
+                return _without_refused(diagnosed)
+            case Way.ANEW:
+                return renew(diagnosed)
+            case Way.MEMORY:
+                return remember(diagnosed, names)
     except AgentFailed as error:
         return Further(None, f"the agent failed meanwhile ({error})")
-    if isinstance(other, Remembered):
-        return Further(other.result, fact=other.fact)
-    if isinstance(other, Divided):
-        return Further(other.result, constants=constants, divisions=other.divisions)
-    if isinstance(other, Delayed):
-        return Further(other.result, delays=other.delays)
-    return Further(other, constants=constants) if isinstance(other, Result) else Further(None, other)
 
 
 def _as_examined(result: Result) -> Result:
@@ -265,16 +218,16 @@ def _as_examined(result: Result) -> Result:
     return replace(result, outcomes=found, why=found.why)
 
 
-def _without_refused(diagnosed: Diagnosed) -> Result | str:
+def _without_refused(diagnosed: Diagnosed) -> Further:
     """What is learned of an agent without the actions that it refuses everywhere; or why no such model fits it, in a line."""
     recorded = diagnosed.recorded
     seen = recorded.transcript
     if not (names := refused_everywhere(seen)):
-        return "what was refused everywhere was executed after all"
+        return Further(None, "what was refused everywhere was executed after all")
     how, known = f"deterministic without {listed(names)}", without(seen, names).entries
     agent, left_out = Without(recorded, names), told_refused(seen, names)
     found = diagnosed.as_deterministic(agent, how, left_out, known=known)
-    return found if isinstance(found, str) else replace(found, refused=names)
+    return Further.of(found if isinstance(found, str) else replace(found, refused=names))
 
 
 def with_outcomes(agent: Agent, result: Result, seed: int, options: Options) -> Result:

@@ -20,7 +20,8 @@ from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
-from aam_vision.interrogation.going_on import ALL, Attempt, Further, Way, attempts, go_further
+from aam_vision.interrogation.going_on import ALL, Attempt, attempts, go_further
+from aam_vision.interrogation.memory.diagnosed import Further, Way
 from aam_vision.interrogation.statistics.assessment import Assessment
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -151,20 +152,7 @@ class ToldRun:
         if (found := further.found) is None:
             journal.note(WENT_ON, {"after": after, "explained": False})
         elif found.outcomes is None:  # else it was noted when it began
-            by: dict[str, object] = {"constants": dict(further.constants), "deterministic": True}
-            if further.divisions is not None:
-                by["divisions"] = further.divisions.json()
-            elif further.delays is not None:
-                by["delays"] = further.delays.json()
-            elif found.hypotheses.repeated:
-                by = {"repeated": True, "deterministic": True}
-            elif found.refused:
-                by = {"refused": [*found.refused], "deterministic": True}
-            elif further.fact is not None:
-                by = {"fact": further.fact.json()}
-            elif found.changed:
-                by = {"anew": True}
-            journal.note(WENT_ON, {"after": after, "explained": True, **by, **looked})
+            journal.note(WENT_ON, {"after": after, "explained": True, **further.json(), **looked})
         return further
 
 

@@ -17,7 +17,7 @@ from aam_vision.interrogation.evidence.moves import Ask, Asked, Entry, Walk
 from aam_vision.interrogation.evidence.transcript import Transcript, taken_in
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.predictions import surprise
-from aam_vision.interrogation.memory.diagnosed import Diagnosed
+from aam_vision.interrogation.memory.diagnosed import Diagnosed, Further
 from aam_vision.interrogation.task.result import Result, differences
 from aam_vision.support.wording import listed
 
@@ -41,7 +41,7 @@ def may_have_changed(result: Result) -> bool:
     return contradicted is not None and taken_in(transcript.of(transcript.entries[contradicted:]))[1] is None
 
 
-def renew(diagnosed: Diagnosed) -> Result | str:
+def renew(diagnosed: Diagnosed) -> Further:
     """Interrogate an agent as it is now (``can_renew``); or why no model fits it either, in a line. Raises AgentFailed."""
     recorded, result = diagnosed.recorded, diagnosed.result
     before = recorded.transcript
@@ -49,12 +49,12 @@ def renew(diagnosed: Diagnosed) -> Result | str:
     began = recorded if here is None else Begun(recorded, [here])
     found = diagnosed.interrogated(began)
     if isinstance(found, str):
-        return f"it has not been the same ever since: {found}"
+        return Further(None, f"it has not been the same ever since: {found}")
     change = Change.between(before, found)
     if here is not None and not change.explains(sure=can_renew(result)):
-        return "what was seen before is not that of one other agent"
+        return Further(None, "what was seen before is not that of one other agent")
     why = f"deterministic since it has changed: {found.why}"
-    return replace(found, why=why, diagnosis=result.diagnosis, changed=change.told(found))
+    return Further(replace(found, why=why, diagnosis=result.diagnosis, changed=change.told(found)))
 
 
 @dataclass(frozen=True)

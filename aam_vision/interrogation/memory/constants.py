@@ -9,9 +9,8 @@ from collections.abc import Mapping
 
 from aam_vision.interrogation.evidence.anomalies import unexplained_changes
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.memory.diagnosed import Diagnosed
+from aam_vision.interrogation.memory.diagnosed import Diagnosed, Further
 from aam_vision.interrogation.task.forgotten_constants import WithConstants, extended
-from aam_vision.interrogation.task.result import Result
 from aam_vision.model.strips import lifted_atoms
 from aam_vision.support.wording import listed
 
@@ -56,7 +55,7 @@ def told(constants: Constants) -> str:
     return f"{listed(list(constants))} {what}: steps change facts of {'it' if one else 'them'} without naming {'it' if one else 'them'}."
 
 
-def with_constants(diagnosed: Diagnosed, constants: Constants) -> Result | str:
+def with_constants(diagnosed: Diagnosed, constants: Constants) -> Further:
     """Interrogate an agent as a deterministic one with constants (``meant``); or why no such model fits it, in a line. Raises AgentFailed."""
     agent, how = WithConstants(diagnosed.recorded, constants), f"deterministic with {as_constants(constants)}"
-    return diagnosed.as_deterministic(agent, how, told(constants))
+    return Further.of(diagnosed.as_deterministic(agent, how, told(constants)), constants=constants)

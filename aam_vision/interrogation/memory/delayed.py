@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked, look_at
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
-from aam_vision.interrogation.memory.diagnosed import Diagnosed
+from aam_vision.interrogation.memory.diagnosed import Diagnosed, Further
 from aam_vision.interrogation.memory.going_on import REFUSED_MAY_COUNT, doubted
 from aam_vision.interrogation.memory.late_effects import delaying, explained_by, unclear
 from aam_vision.interrogation.task.result import Result
@@ -51,13 +51,6 @@ AGAIN = 4
 Plan = tuple[GroundAction, ...]
 
 
-class Delayed(NamedTuple):
-    """What was learned of an agent with effects that come later."""
-
-    delays: Delays
-    result: Result
-
-
 def can_delay(result: Result) -> bool:
     """Whether what was diagnosed may be explained by effects that come later."""
     # without a way back nobody can tell chance from what is due to steps before; what comes and goes looks as if it were misread
@@ -65,7 +58,7 @@ def can_delay(result: Result) -> bool:
     return can_go_on(result, families, anywhere=True) and delaying(result.transcript) is not None
 
 
-def with_delays(diagnosed: Diagnosed) -> Delayed | str:
+def with_delays(diagnosed: Diagnosed) -> Further:
     """Interrogate an agent as a deterministic one with effects that come later; or why no such model fits it, in a line. Raises AgentFailed."""
     recorded = diagnosed.recorded
     tried: list[Delays] = []
@@ -77,7 +70,7 @@ def with_delays(diagnosed: Diagnosed) -> Delayed | str:
         if delays is not None and _begun_again(diagnosed, delays):
             delays = delaying(recorded.transcript, tried)
         if delays is None:
-            return why
+            return Further(None, why)
         tried.append(delays)
         told = " ".join(_told(effect, recorded) for effect in delays.effects)
         agent = DelayedAgent(recorded, delays)
@@ -95,16 +88,16 @@ def with_delays(diagnosed: Diagnosed) -> Delayed | str:
             why = found
             continue
         if found.proven and recorded.access.constructs:
-            return Delayed(delays, doubted(found, REFUSED_MAY_COUNT))
+            return Further(doubted(found, REFUSED_MAY_COUNT), delays=delays)
         if found.proven or found.status == BUDGET:
-            return Delayed(delays, found)
+            return Further(found, delays=delays)
         # what is not proven was not examined
         walked = _walked(diagnosed)
         if explained_by(delays, recorded.transcript):
             more = Counts(steps=walked, walk_steps=walked)
-            return Delayed(delays, replace(found, counts=found.counts + more))
+            return Further(replace(found, counts=found.counts + more), delays=delays)
         why = "what came later came otherwise in further steps of its own"
-    return why
+    return Further(None, why)
 
 
 def _walked(diagnosed: Diagnosed) -> int:

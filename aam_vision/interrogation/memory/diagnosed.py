@@ -1,9 +1,11 @@
-"""A diagnosed agent for which a model is sought, and how it is interrogated once it is seen in another way."""
+"""A diagnosed agent for which a model is sought: how it is interrogated once it is seen in another way, and what may come of that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +21,74 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.model.query import Agent
 from aam_vision.support.wording import counted
+
+if TYPE_CHECKING:
+    from aam_vision.interrogation.evidence.transcript import Transcript
+    from aam_vision.interrogation.memory.constants import Constants
+    from aam_vision.interrogation.memory.divided import Divisions
+    from aam_vision.interrogation.memory.facts import InventedFact
+    from aam_vision.interrogation.task.repeated_looks import LookingAgent
+    from aam_vision.model.delayed import Delays
+
+
+class Way(StrEnum):
+    """What may explain an agent that is no deterministic STRIPS agent; the values say with what a run goes on."""
+
+    ANEW = "the agent as it is now"
+    CONSTANTS = "objects that steps change without naming them"
+    REPEATED = "facts that name one object twice"
+    CASES = "several actions in place of one, told apart by facts about their objects"
+    DELAYED = "effects that come later"
+    OUTCOMES = "outcomes, when each comes, and how often"
+    MEMORY = "what may be remembered"
+    REFUSED = "all actions but those that are refused everywhere"
+
+
+@dataclass(frozen=True)
+class Further:
+    """What was gone on to from a diagnosis."""
+
+    found: Result | None
+    """In the diagnosis' stead; None if nothing explains the agent."""
+    why: str = ""
+    """Why nothing does, in sentences."""
+    way: Way | None = None
+    """What explains the agent, if anything does."""
+    fact: InventedFact | None = None
+    """What was invented, if anything was."""
+    constants: Constants = field(default_factory=dict)
+    """What the vocabulary was extended by."""
+    divisions: Divisions | None = None
+    """The actions that are several in the model, if any are."""
+    delays: Delays | None = None
+    """The effects that come later, if any do."""
+    looking: LookingAgent | None = None
+    """With what every situation was looked at until it was certain, if looks err."""
+    transcript: Transcript | None = None
+    """All that was seen, as it was read, if anything explains it."""
+
+    @classmethod
+    def of(cls, found: Result | str, **by: Any) -> Further:
+        """What was learned, and what explains it; or why nothing does."""
+        return cls(None, found) if isinstance(found, str) else cls(found, **by)
+
+    def json(self) -> dict[str, object]:
+        """By what the agent is explained, as the journal notes it."""
+        assert self.found is not None, "it is explained"
+        if self.fact is not None:
+            return {"fact": self.fact.json()}
+        if self.found.changed:
+            return {"anew": True}
+        if self.found.hypotheses.repeated:
+            return {"repeated": True, "deterministic": True}
+        if self.found.refused:
+            return {"refused": [*self.found.refused], "deterministic": True}
+        by: dict[str, object] = {"constants": dict(self.constants), "deterministic": True}
+        if self.divisions is not None:
+            by["divisions"] = self.divisions.json()
+        elif self.delays is not None:
+            by["delays"] = self.delays.json()
+        return by
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.constants import Constants, as_constants
 from aam_vision.interrogation.memory.constants import told as told_constants
 from aam_vision.interrogation.memory.derived import Counted, DerivingAgent, with_derived
-from aam_vision.interrogation.memory.diagnosed import Diagnosed
+from aam_vision.interrogation.memory.diagnosed import Diagnosed, Further
 from aam_vision.interrogation.memory.explanations import Effects, effects_of
 from aam_vision.interrogation.memory.histories import Attempt, Histories
 from aam_vision.interrogation.memory.remembering import retold
@@ -505,13 +505,6 @@ class _Telling:
         return executed if executed and _explained(part, self._index.everything) else 0
 
 
-class Divided(NamedTuple):
-    """What was learned of an agent with actions that are several in the model."""
-
-    divisions: Divisions
-    result: Result
-
-
 def can_divide(result: Result, constants: Constants = NO_CONSTANTS) -> bool:
     """Whether what was diagnosed may be explained by actions that are several in the model, where it has these constants."""
     transcript = result.transcript
@@ -524,7 +517,7 @@ def can_divide(result: Result, constants: Constants = NO_CONSTANTS) -> bool:
     return dividing(vocabulary, transcript.headers, histories.attempts) is not None
 
 
-def with_divisions(diagnosed: Diagnosed, constants: Constants = NO_CONSTANTS) -> Divided | str:
+def with_divisions(diagnosed: Diagnosed, constants: Constants = NO_CONSTANTS) -> Further:
     """Interrogate an agent as a deterministic one, with some actions divided; or why no such model fits it, in a line.
 
     Args:
@@ -541,7 +534,7 @@ def with_divisions(diagnosed: Diagnosed, constants: Constants = NO_CONSTANTS) ->
     while len(tried) < ROUNDS:
         divisions = dividing(plain.vocabulary, recorded.headers, recorded.histories.attempts)
         if divisions is None or divisions.json() in tried:
-            return why
+            return Further(None, why)
         tried.append(divisions.json())
         known = divided(recorded.transcript, divisions).entries
         agent = DividedAgent(plain, divisions)
@@ -549,6 +542,6 @@ def with_divisions(diagnosed: Diagnosed, constants: Constants = NO_CONSTANTS) ->
         invented = f"{told_constants(constants)} {divisions.told()}" if constants else divisions.told()
         found = diagnosed.as_deterministic(agent, f"deterministic, with {how}", invented, known=known)
         if not isinstance(found, str):
-            return Divided(divisions, found)
+            return Further(found, constants=constants, divisions=divisions)
         why = found
-    return why
+    return Further(None, why)

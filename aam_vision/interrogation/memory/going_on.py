@@ -8,7 +8,7 @@ contradicts the fact then rules it out, and the next one is tried.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -16,7 +16,7 @@ from aam_vision.interrogation.chance.going_on import FAMILIES as OTHERWISE
 from aam_vision.interrogation.chance.going_on import can_go_on
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
-from aam_vision.interrogation.memory.diagnosed import Diagnosed
+from aam_vision.interrogation.memory.diagnosed import Diagnosed, Further
 from aam_vision.interrogation.memory.experiments import VersionSpace
 from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, number_of, told
 from aam_vision.interrogation.memory.histories import RecordingAgent, two_ways
@@ -34,19 +34,6 @@ ROUNDS = 8
 """Facts with which the agent is interrogated, at most."""
 
 
-@dataclass(frozen=True)
-class Remembered:
-    """What was learned of an agent that remembers something."""
-
-    fact: InventedFact
-    result: Result
-    """In a vocabulary with the fact's predicate."""
-
-    def doubted(self, why: str) -> Remembered:
-        """The same, not proven."""
-        return replace(self, result=doubted(self.result, why))
-
-
 def doubted(result: Result, why: str) -> Result:
     """A result, not proven."""
     return replace(result, proven=False, why=f"{result.why}; but {why}")
@@ -57,7 +44,7 @@ def can_remember(result: Result) -> bool:
     return can_go_on(result, FAMILIES)
 
 
-def remember(diagnosed: Diagnosed, names: Mapping[str, str] = MappingProxyType({})) -> Remembered | str:
+def remember(diagnosed: Diagnosed, names: Mapping[str, str] = MappingProxyType({})) -> Further:
     """Learn a model with an invented fact from what was seen and from further steps; or why none was found, in a line.
 
     Args:
@@ -69,37 +56,39 @@ def remember(diagnosed: Diagnosed, names: Mapping[str, str] = MappingProxyType({
     """
     recorded, budget = diagnosed.recorded, diagnosed.budget
     facts = VersionSpace(recorded, diagnosed.rng)
-    learned: Remembered | None = None
+    found: Result | None = None
     explaining: InventedFact | None = None
+    fact: InventedFact | None = None
     for _ in range(ROUNDS):
         try:
             with budget.resources.interrupting():
                 left = facts.tell_apart(budget, diagnosed.steps)
         except ResourcesSpent as error:
-            return str(error)
+            return Further(None, str(error))
         if not left:
-            return (
+            what = (
                 "no fact that is set and unset by steps explains all histories, and no number that they count"
             )
-        if learned is not None and left[0].fact == explaining:
+            return Further(None, what)
+        if found is not None and left[0].fact == explaining:
             if facts.open:
-                return learned.doubted("other facts explain it as well, and no more may be asked")
-            if isinstance(explaining, InventedCounter) and explaining.every and recorded.access.constructs:
-                return learned.doubted(REFUSED_MAY_COUNT)
-            return learned
+                found = doubted(found, "other facts explain it as well, and no more may be asked")
+            elif isinstance(explaining, InventedCounter) and explaining.every and recorded.access.constructs:
+                found = doubted(found, REFUSED_MAY_COUNT)
+            return Further(found, fact=fact)
         if facts.open:
-            return "several facts explain all histories, and no more may be asked"
+            return Further(None, "several facts explain all histories, and no more may be asked")
         if never := refused_everywhere(recorded.transcript):  # any fact explains what never happens
-            return f"no history that was made executes {listed(never)}"
+            return Further(None, f"no history that was made executes {listed(never)}")
         explaining = left[0].fact
         fact = _in_model(explaining, recorded, names)
         found = _with_fact(diagnosed, fact, _shown(recorded, facts))
         if found is None:
             facts.rule_out(explaining)
-        learned = None if found is None else Remembered(fact, found)
-        if learned is not None and not learned.result.proven:
-            return learned
-    return f"{ROUNDS} facts that explained what was seen before were ruled out one after the other"
+        elif not found.proven:
+            return Further(found, fact=fact)
+    why = f"{ROUNDS} facts that explained what was seen before were ruled out one after the other"
+    return Further(None, why)
 
 
 def _in_model(fact: InventedFact, recorded: RecordingAgent, names: Mapping[str, str]) -> InventedFact:

@@ -6,7 +6,7 @@ Nobody thinks of them at first: no instruction names an object twice, and with a
 from __future__ import annotations
 
 from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
-from aam_vision.interrogation.memory.diagnosed import Diagnosed
+from aam_vision.interrogation.memory.diagnosed import Diagnosed, Further
 from aam_vision.interrogation.task.result import Result
 
 HOW = "deterministic where facts may name one object twice"
@@ -21,6 +21,6 @@ def seen_twice(result: Result) -> bool:
     )
 
 
-def with_repeated(diagnosed: Diagnosed) -> Result | str:
+def with_repeated(diagnosed: Diagnosed) -> Further:
     """Interrogate an agent as a deterministic one that may name an object twice; or why no such model fits it, in a line. Raises AgentFailed."""
-    return diagnosed.as_deterministic(diagnosed.recorded, HOW, TOLD, repeated=True)
+    return Further.of(diagnosed.as_deterministic(diagnosed.recorded, HOW, TOLD, repeated=True))

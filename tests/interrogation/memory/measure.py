@@ -16,7 +16,8 @@ import numpy as np
 
 import aam_vision
 from aam_vision.interrogation.chance.result import Options
-from aam_vision.interrogation.going_on import Further, Way, go_further
+from aam_vision.interrogation.going_on import go_further
+from aam_vision.interrogation.memory.diagnosed import Further, Way
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import COMPLETE

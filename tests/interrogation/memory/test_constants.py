@@ -8,8 +8,9 @@ import pytest
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.evidence.moves import Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.going_on import Way, go_further
+from aam_vision.interrogation.going_on import go_further
 from aam_vision.interrogation.memory.constants import meant
+from aam_vision.interrogation.memory.diagnosed import Way
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.model.query import Access, Situation, WalkStep
 from aam_vision.model.strips import (

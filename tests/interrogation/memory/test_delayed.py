@@ -16,8 +16,9 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.going_on import Further, Way, go_further
+from aam_vision.interrogation.going_on import go_further
 from aam_vision.interrogation.memory.delayed import DelayedAgent, delayed, read_delays
+from aam_vision.interrogation.memory.diagnosed import Further, Way
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.memory.late_effects import delaying
 from aam_vision.interrogation.task.budget import Budget

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.result import Options
-from aam_vision.interrogation.going_on import Way, go_further
+from aam_vision.interrogation.going_on import go_further
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.memory.derived import Counted, DerivingAgent, with_derived
+from aam_vision.interrogation.memory.diagnosed import Way
 from aam_vision.interrogation.memory.divided import Division, Divisions, read_divisions
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget

@@ -16,10 +16,11 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.result import Options
-from aam_vision.interrogation.going_on import Further, Way, go_further
 from aam_vision.interrogation.going_on import attempts as ways
+from aam_vision.interrogation.going_on import go_further
 from aam_vision.interrogation.memory.constants import as_constants
 from aam_vision.interrogation.memory.constants import told as told_constants
+from aam_vision.interrogation.memory.diagnosed import Further, Way
 from aam_vision.interrogation.memory.divided import (
     DividedAgent,
     Division,

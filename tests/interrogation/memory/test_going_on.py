@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from aam_vision.interrogation.going_on import Further
+from aam_vision.interrogation.memory.diagnosed import Further
 from aam_vision.interrogation.memory.facts import ModelledCounter
 from aam_vision.interrogation.memory.going_on import can_remember
 from aam_vision.interrogation.memory.remembering import with_fact

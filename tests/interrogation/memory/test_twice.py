@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from aam_vision.interrogation.chance.result import Options
-from aam_vision.interrogation.going_on import Way, go_further
+from aam_vision.interrogation.going_on import go_further
+from aam_vision.interrogation.memory.diagnosed import Way
 from aam_vision.interrogation.memory.twice import seen_twice
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.model.query import Access
