@@ -43,7 +43,10 @@ def accuracy(learned: Model, truth: Model, *, repeated: bool = False) -> float:
 
 
 def exact(learned: Model, truth: Model) -> bool:
-    """Whether every palm tuple is as in the ground truth, those of literals outside of P*, too; of STRIPS models."""
+    """Whether every palm tuple is as in the ground truth, those of literals outside of P*, too.
+
+    A model with chance or conditional effects is not compared so: False.
+    """
     return truth.strips and all(
         learned.schema(schema.header.name).mode(atom, location) is schema.mode(atom, location)
         for schema in truth.actions
