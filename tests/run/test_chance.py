@@ -88,6 +88,28 @@ def test_steps_in_which_a_constant_makes_two_atoms_one_are_said_not_to_be_tried(
     assert {step.objects for plan in asked for step in plan} == {("far",)}
 
 
+ICE = """(define (domain ice) (:requirements :typing :probabilistic-effects) (:types cell way) (:constants up down - way)
+  (:predicates (at ?c - cell) (next ?c ?d - cell ?w - way) (thin ?c - cell))
+  (:action go :parameters (?c ?d - cell ?w - way) :precondition (and (at ?c) (next ?c ?d ?w))
+    :effect (and (not (at ?c)) (probabilistic 0.7 (at ?d) 0.3 (and (at ?d) (thin ?d))))))
+"""
+THREE_CELLS = """(define (problem three) (:domain ice) (:objects a b c - cell) (:goal (and))
+  (:init (at a) (next a b up) (next b c up) (next b a down) (next c b down)))
+"""
+
+
+def test_directions_that_are_constants_are_what_an_argument_says(tmp_path: Path) -> None:
+    """All there is to name is a constant: else every step would name one, and nothing would be tried."""
+    folder = tmp_path / "out"
+    asked = files(tmp_path, ICE, THREE_CELLS)
+    command(*asked, "--access", "reset", "--out", folder, cwd=tmp_path)
+    figures = _right(folder, intervals=2)
+    assert (figures["status"], figures["exact"], figures["not_tried"]) == ("complete", True, {"go": []})
+    command("--prior", folder, *asked, "--access", "reset", "--seed", "1", "--out", "again", cwd=tmp_path)
+    assert result_of(tmp_path / "again")["differences"] == []
+    _assert_made_again(folder)
+
+
 def test_noise_is_told_from_chance_by_looking_again(tmp_path: Path) -> None:
     """Whether it is resumed from its end or from the middle, a run of many looks comes to the same figures."""
     asked = (*files(tmp_path, SLIPPERY, PROBLEM), "--flip-rate", "0.05", "--access", "reset")

@@ -30,12 +30,11 @@ from aam_vision.interrogation.chance.graph import (
     varied,
 )
 from aam_vision.interrogation.chance.intervals import precision_of
-from aam_vision.interrogation.chance.knowledge import ActionKnowledge, compare_objectives
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge, compare_objectives, index_of
 from aam_vision.interrogation.chance.prior import MARGIN, Verification
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.evidence.problems import Problems
 from aam_vision.interrogation.evidence.transcript import REFUSED, RIGHT_AFTER, AttemptedStep, Course
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.query import Agent, Query, Situation, expect
 from aam_vision.model.strips import Model, State
@@ -125,8 +124,11 @@ class _Interrogation:
         prior = options.prior
         within = options.within * (1 if prior is None else MARGIN)
         precision = precision_of(within, options.alpha)
+        self._initial = tuple(self._agent.initial())
+        checking.check_known(self._initial)
         self._actions = tuple(
-            ActionKnowledge(AtomIndex(agent.vocabulary, header), precision) for header in agent.headers
+            ActionKnowledge(index_of(agent.vocabulary, header, self._initial), precision)
+            for header in agent.headers
         )
         self._verification = None if prior is None else Verification(prior, self._actions, options.within)
         self._by_name = {action.index.header.name: action for action in self._actions}
@@ -137,8 +139,6 @@ class _Interrogation:
         self._turn = 0
         self._in_between = False
         """Whether the last pursuit was chosen among all, while every second one is."""
-        self._initial = tuple(self._agent.initial())
-        checking.check_known(self._initial)
         self._blocked = False
         """Whether the agent stands where it cannot be read what is true, and cannot be brought back."""
         self._course = course or Course()

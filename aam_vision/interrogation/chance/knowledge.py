@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -23,7 +24,8 @@ from aam_vision.interrogation.chance.observations import (
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Moment
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
-from aam_vision.model.strips import ActionSchema, Atom, Case, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import ActionHeader, ActionSchema, Atom, Case, State, Vocabulary
 from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.wording import counted
 
@@ -43,6 +45,21 @@ _DOUBTED = 3
 """Trials of which one is made right after something, where it is doubted that it makes no difference."""
 _LOOKS = 10, 1.3, 1.05
 """Executions after which it is first looked whether outcomes depend on anything, and the factors to the next look: where what came before is not doubted to matter, and where it is."""
+
+
+def index_of(vocabulary: Vocabulary, header: ActionHeader, initial: Sequence[Situation]) -> AtomIndex:
+    """The atoms of an action. Where all objects that it may be told to use are constants, as directions are, they are no constants to it.
+
+    Else every step would make two atoms one fact, and which of them changed, or was required, could not be told.
+    """
+    index = AtomIndex(vocabulary, header)
+    coinciding = {*index.coinciding_constants}
+    named = [{one for at in initial for one in at.state.objects.of_type(kind)} for kind in header.types]
+    told = set().union(*(objects for objects in named if objects <= coinciding))
+    if not told:
+        return index
+    left = {name: kind for name, kind in vocabulary.constants.items() if name not in told}
+    return AtomIndex(replace(vocabulary, constants=left), header)
 
 
 class ActionKnowledge:

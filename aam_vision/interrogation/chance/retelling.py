@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aam_vision.interrogation.chance.intervals import Precision
-from aam_vision.interrogation.chance.knowledge import ActionKnowledge, compare_objectives
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge, compare_objectives, index_of
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Course, Transcript, attempted
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.support.errors import InconsistentAgent
 
 
@@ -41,7 +40,7 @@ def observed(transcript: Transcript, course: Course | None = None) -> Iterator[A
 def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: Precision) -> Retold:
     """Learn from some steps of a transcript, up to the first that contradicts those before."""
     actions = {
-        header.name: ActionKnowledge(AtomIndex(transcript.vocabulary, header), precision)
+        header.name: ActionKnowledge(index_of(transcript.vocabulary, header, transcript.initial), precision)
         for header in transcript.headers
     }
     counted, contradiction = list[AttemptedStep](), None

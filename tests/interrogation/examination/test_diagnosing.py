@@ -19,8 +19,8 @@ from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.examination.diagnosing import LONGEST
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import cut
-from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.outcomes import random_outcome
+from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.trials import MAX_STEPS, Trial
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
