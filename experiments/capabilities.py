@@ -20,7 +20,6 @@ from time import process_time
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 
 import aam_vision
 from aam_vision.envs.policies import PolicyAgent
@@ -39,35 +38,28 @@ from aam_vision.model.strips import ActionSchema, Atom, GroundAction, LiftedAtom
 from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
 from experiments.arms import ARMS
-from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
+from experiments.jobs import Experiment, Scale, every
 from experiments.kitchen import COOKS
 from experiments.objectives import World, goal_of, instructions
+from experiments.options import FirstSeed, about, chosen
 from experiments.tables import Column, Row, Summary, as_named, average, total
 from experiments.workshop import WORKSHOP
 
 HELD_OUT = 1000  # steps of random walks on which what was learned is compared with the truth
-AFTER = (
-    *range(10, 80, 2),
-    100,
-    150,
-    200,
-    300,
-    400,
-    600,
-    800,
-)  # pursuits after which the distance is measured
+AFTER = (*range(10, 80, 2), 100, 150, 200, 300, 400, 600, 800)
+"""Pursuits after which the distance is measured."""
 SHOWN = 10, 26, 50, 74, 100, 300, 800  # those of the table
 NEAR = 0.1  # the mean distance of which it is told after how many pursuits it is reached
 
 
 def capabilities(
-    world: Annotated[str, typer.Option(help="Of the agents: workshop, tabletop or kitchen.")] = "workshop",
-    agents: Annotated[int, typer.Option(min=1, help="Agents with random flaws.")] = 100,
-    within: Annotated[float, typer.Option(help="Half width of the intervals that are wanted.")] = 0.1,
-    access: Annotated[str, typer.Option(help="Of the agents: reset or snapshot.")] = "reset",
-    steps: Annotated[int, typer.Option(min=1, help="Pursuits of each agent at most.")] = 1500,
+    world: Annotated[str, about("Of the agents: workshop, tabletop or kitchen.")] = "workshop",
+    agents: Annotated[int, about("Agents with random flaws.", min=1)] = 100,
+    within: Annotated[float, about("Half width of the intervals that are wanted.")] = 0.1,
+    access: Annotated[str, about("Of the agents: reset or snapshot.")] = "reset",
+    steps: Annotated[int, about("Pursuits of each agent at most.", min=1)] = 1500,
     curve: Annotated[
-        bool, typer.Option(help="Measure the distance to the truth by the number of pursuits instead.")
+        bool, about("Measure the distance to the truth by the number of pursuits instead.")
     ] = False,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/capabilities")),

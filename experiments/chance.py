@@ -22,7 +22,6 @@ from time import process_time
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 
 import aam_vision
 from aam_vision.agents.symbolic import SymbolicAgent
@@ -41,16 +40,12 @@ from aam_vision.model.strips import (
     cases,
     lifted_atoms,
 )
-from aam_vision.report.chance_evaluation import (
-    check,
-    exact,
-    sample_transitions,
-    variational_distance,
-)
+from aam_vision.report.chance_evaluation import check, exact, sample_transitions, variational_distance
 from aam_vision.report.evaluation import equivalent
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, batches, chosen, every
+from experiments.jobs import Experiment, Parameters, Scale, batches, every
+from experiments.options import FirstSeed, Names, about, chosen
 from experiments.random_strips import Domain, random_domain
 from experiments.tables import Column, Row, Summary, Table, as_named, average, part, per, pooled, total
 
@@ -87,18 +82,14 @@ QUESTION = (
 
 
 def chance(
-    domains: Annotated[Path | None, typer.Option(help="Folder with QACE's domains.")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds per domain and access.")] = 10,
-    access: Annotated[
-        list[str] | None, typer.Option(help="Of the agent (repeatable); default reset and settable.")
-    ] = None,
-    random: Annotated[
-        int | None, typer.Option(min=1, help="Interrogate so many random domains instead.")
-    ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="With --random: steps in each at most.")] = 1000,
-    conditional: Annotated[bool, typer.Option(help="With --random: with conditional effects.")] = False,
+    domains: Annotated[Path | None, about("Folder with QACE's domains.")] = None,
+    seeds: Annotated[int, about("Seeds per domain and access.", min=1)] = 10,
+    access: Annotated[Names, about("Of the agent (repeatable); default reset and settable.")] = None,
+    random: Annotated[int | None, about("Interrogate so many random domains instead.", min=1)] = None,
+    steps: Annotated[int, about("With --random: steps in each at most.", min=1)] = 1000,
+    conditional: Annotated[bool, about("With --random: with conditional effects.")] = False,
     goes_on: Annotated[
-        bool, typer.Option("--goes-on", help="As without --chance: go on to outcomes from a diagnosis.")
+        bool, about("As without --chance: go on to outcomes from a diagnosis.", "--goes-on")
     ] = False,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/chance")),

@@ -21,7 +21,6 @@ from time import process_time
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 import aam_vision
 from aam_vision.agents.counting import Counts
@@ -37,7 +36,7 @@ from aam_vision.model.strips import State
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.targets import of
 from aam_vision.support.commandline import Progress, run_command, write_atomically
-from experiments.jobs import chosen
+from experiments.options import Names, about, chosen
 
 Run = dict[str, Any]  # what is written of a run: its digest, and what it cost
 KINDS = ("ipc", "access", "images", "reassessment", "trust", "controls", "chance", "labels", "camera")
@@ -55,9 +54,9 @@ CAMERA = "tabletop"
 
 
 def digests(
-    out: Annotated[Path, typer.Option(help="File for the digests.")],
-    kind: Annotated[list[str] | None, typer.Option(help=f"Only these of {', '.join(KINDS)}.")] = None,
-    against: Annotated[Path | None, typer.Option(help="Digests to compare with.")] = None,
+    out: Annotated[Path, about("File for the digests.")],
+    kind: Annotated[Names, about(f"Only these of {', '.join(KINDS)}.")] = None,
+    against: Annotated[Path | None, about("Digests to compare with.")] = None,
 ) -> int:
     """Digest a fixed set of interrogations, trainings and labellings, and compare with an earlier digest.
 

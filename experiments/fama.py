@@ -18,7 +18,6 @@ from time import process_time
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.interrogation.baselines.fama import (
@@ -39,7 +38,8 @@ from aam_vision.report import evaluation
 from aam_vision.run import targets
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import run_command, write_atomically
-from experiments.jobs import Domains, Parameters, Results, Scale, Size, chosen, every, provenance
+from experiments.jobs import Parameters, Results, Scale, every, provenance
+from experiments.options import Domains, Size, about, chosen
 from experiments.tables import Row, Table, grouped, values
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
@@ -69,11 +69,9 @@ PAGE = (1, 10, 50)  # numbers of traces that have a line on the page
 
 def fama(
     domain: Domains = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds of problems and traces, from 0 on.")] = 10,
-    solver_seeds: Annotated[
-        int, typer.Option(min=1, help="Models that FAMA chooses for the same traces.")
-    ] = 5,
-    traces: Annotated[int, typer.Option(min=1, help="Traces, at most.")] = 50,
+    seeds: Annotated[int, about("Seeds of problems and traces, from 0 on.", min=1)] = 10,
+    solver_seeds: Annotated[int, about("Models that FAMA chooses for the same traces.", min=1)] = 5,
+    traces: Annotated[int, about("Traces, at most.", min=1)] = 50,
     size: Size = 2,
     scale: Scale = Scale(out=Path("runs/fama")),
 ) -> int:

@@ -16,10 +16,9 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, chosen, every
+from experiments.jobs import Experiment, Parameters, Scale, every
+from experiments.options import FirstSeed, Names, about, chosen
 from experiments.tables import Column, Row, Summary, Table, as_named, share, spread_of, total, values
 
 if TYPE_CHECKING:
@@ -88,19 +87,14 @@ QUESTION = (
 
 
 def few_labels(
-    env: Annotated[
-        list[str] | None, typer.Option(help="An environment (repeatable); default: all but tabletop.")
-    ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds: of walks, choice and weights.")] = 3,
+    env: Annotated[Names, about("An environment (repeatable); default: all but tabletop.")] = None,
+    seeds: Annotated[int, about("Seeds: of walks, choice and weights.", min=1)] = 3,
     first_seed: FirstSeed = 0,
     pictures: Annotated[
-        int | None,
-        typer.Option(min=1, help="Pictures to label at most.  [10; DoorKey and Taxi 20, tabletop 60]"),
+        int | None, about("Pictures to label at most.  [10; DoorKey and Taxi 20, tabletop 60]", min=1)
     ] = None,
-    states: Annotated[int, typer.Option(min=1, help="States of unseen layouts to read.")] = 1000,
-    way: Annotated[
-        list[str] | None, typer.Option(help=f"One of {', '.join(WAYS)} (repeatable); default: all.")
-    ] = None,
+    states: Annotated[int, about("States of unseen layouts to read.", min=1)] = 1000,
+    way: Annotated[Names, about(f"One of {', '.join(WAYS)} (repeatable); default: all.")] = None,
     scale: Scale = Scale(out=Path("runs/few-labels")),
 ) -> int:
     """Label pictures of walks, or single atoms of them, train, and read unseen layouts.

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 
 from aam_vision.envs.matched import ALPHA, KEPT, LOST, MARGIN, Comparison, gate
 from aam_vision.envs.policies import Ended, PolicyAgent
 from aam_vision.model.strips import GroundAction, Model, lifted_atoms
 from aam_vision.support.commandline import run_command
 from experiments import arms, workshop
-from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
+from experiments.jobs import Experiment, Scale, every
 from experiments.objectives import World, instructions
+from experiments.options import FirstSeed, about, chosen
 from experiments.tables import Column, Row, Summary, as_named, average, total
 
 LEAST = 0.1  # by how much less often, at least, the new version achieves what it has lost: twice the margin
@@ -48,10 +48,10 @@ class Version(NamedTuple):
 
 
 def gates(
-    world: Annotated[str, typer.Option(help="Of the agents: workshop or tabletop.")] = "workshop",
-    pairs: Annotated[int, typer.Option(min=1, help="Agents, each with a version that lost something.")] = 200,
-    equal: Annotated[int, typer.Option(min=0, help="Agents, each with a version that lost nothing.")] = 200,
-    luck: Annotated[str, typer.Option(help="Of the two versions: same or own.")] = "same",
+    world: Annotated[str, about("Of the agents: workshop or tabletop.")] = "workshop",
+    pairs: Annotated[int, about("Agents, each with a version that lost something.", min=1)] = 200,
+    equal: Annotated[int, about("Agents, each with a version that lost nothing.", min=0)] = 200,
+    luck: Annotated[str, about("Of the two versions: same or own.")] = "same",
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/gates")),
 ) -> int:

@@ -17,7 +17,6 @@ from statistics import mean
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-import typer
 
 from aam_vision.agents.perception import Cell
 from aam_vision.envs.grids import STEPS, cell_names, neighbours
@@ -34,8 +33,9 @@ from aam_vision.run.targets import Target
 from aam_vision.run.targets.symbolic import symbolic
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, Seeds, chosen, every
+from experiments.jobs import Experiment, Parameters, Scale, every
 from experiments.noise import wrongly_certain
+from experiments.options import FirstSeed, Names, Seeds, about, chosen
 from experiments.tables import (
     COLOURS,
     Column,
@@ -62,22 +62,16 @@ QUESTION = (
 
 
 def growth(
-    family: Annotated[
-        list[str] | None, typer.Option(help=f"Only {', '.join(FAMILIES)} (repeatable).")
-    ] = None,
+    family: Annotated[Names, about(f"Only {', '.join(FAMILIES)} (repeatable).")] = None,
     size: Annotated[
         list[int] | None,
-        typer.Option(min=1, help=f"Sizes (repeatable); default all under {BOUNDED} access, else {SMALL}."),
+        about(f"Sizes (repeatable); default all under {BOUNDED} access, else {SMALL}.", min=1),
     ] = None,
-    small: Annotated[bool, typer.Option("--small", help=f"Only the {SMALL} smallest sizes.")] = False,
-    access: Annotated[
-        list[str] | None, typer.Option(help=f"Only {', '.join(ACCESSES)} (repeatable).")
-    ] = None,
+    small: Annotated[bool, about(f"Only the {SMALL} smallest sizes.", "--small")] = False,
+    access: Annotated[Names, about(f"Only {', '.join(ACCESSES)} (repeatable).")] = None,
     seeds: Seeds = 1,
     first_seed: FirstSeed = 0,
-    max_steps: Annotated[
-        int | None, typer.Option(min=1, help="Steps of an interrogation; default no limit.")
-    ] = None,
+    max_steps: Annotated[int | None, about("Steps of an interrogation; default no limit.", min=1)] = None,
     scale: Scale = Scale(processes=1, job_seconds=LIMIT_S, out=Path("runs/growth")),
 ) -> int:
     """CPU time, memory and result of interrogations in worlds of growing size.

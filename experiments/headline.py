@@ -11,19 +11,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from aam_vision.support.commandline import check_writable, run_command, write_atomically
 from aam_vision.support.errors import UnusableInput
 from experiments import simulators, table1
+from experiments.options import about
 from experiments.tables import Column, Row, Summary, Table, share, spread, spread_of, values
 
 
 def headline(
-    results: Annotated[
-        Path, typer.Option(help="Folder with a folder of results for each experiment.")
-    ] = Path("runs/results"),
-    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    results: Annotated[Path, about("Folder with a folder of results for each experiment.")] = Path(
+        "runs/results"
+    ),
+    out: Annotated[Path, about("Folder for the page.")] = Path("docs/results"),
 ) -> int:
     """Write README.md with a short table for each experiment that has results.
 

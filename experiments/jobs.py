@@ -12,7 +12,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -20,9 +20,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import aam_vision
 from aam_vision.support.commandline import Progress, check_writable, write_atomically
@@ -184,24 +182,6 @@ def _collect(
         refused = bool(results.unwritten)
         left = (monotonic() - began) / done * (count - done)
         progress.step(done, count, f"jobs, about {left:.0f} s left")
-
-
-Domains = Annotated[list[str] | None, typer.Option(help="Only these domains (repeatable).")]
-Accesses = Annotated[list[str] | None, typer.Option(help="Only this access (repeatable).")]
-Seeds = Annotated[int, typer.Option(min=1, help="Runs of every combination.")]
-FirstSeed = Annotated[int, typer.Option(min=0, help="The first of the seeds.")]
-Size = Annotated[int, typer.Option(min=1, help="Size of generated problems.")]
-Exam = Annotated[int | None, typer.Option(min=0, help="Steps of the examination; default the engine's.")]
-
-
-def chosen(
-    option: str, given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
-) -> list[str]:
-    """The names that an option gives, without one the default, or all; UnusableInput if one is not known."""
-    for name in given or ():
-        if name not in known:
-            raise UnusableInput(f"unknown; use one of {', '.join(known)}", option, name)
-    return list(given or default or known)
 
 
 # Jobs by the values of their parameters.

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -22,7 +21,8 @@ from aam_vision.interrogation.task.result import differences
 from aam_vision.model import domains
 from aam_vision.model.strips import ActionSchema, Model, lifted_atoms
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Domains, Experiment, FirstSeed, Scale, Seeds, Size, chosen, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import Domains, FirstSeed, Seeds, Size, about, chosen
 from experiments.tables import Column, Row, Summary, share, spread_of
 
 
@@ -81,9 +81,7 @@ QUESTION = (
 
 def reassessment(
     domain: Domains = None,
-    changes: Annotated[
-        list[int] | None, typer.Option(help="How many changes (repeatable); default 0, 1, 3.")
-    ] = None,
+    changes: Annotated[list[int] | None, about("How many changes (repeatable); default 0, 1, 3.")] = None,
     seeds: Seeds = 10,
     first_seed: FirstSeed = 0,
     size: Size = 3,

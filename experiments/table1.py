@@ -13,15 +13,14 @@ from pathlib import Path
 from statistics import pvariance
 from typing import Annotated, Any
 
-import typer
-
 from aam_vision.interrogation.policies.registry import POLICIES, policy_for
 from aam_vision.model.query import Access
 from aam_vision.planning.engines import PYPERPLAN, planner_named
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import interrogation
-from experiments.jobs import Domains, Experiment, Parameters, Scale, Size, chosen, every
+from experiments.jobs import Experiment, Parameters, Scale, every
+from experiments.options import Domains, Names, Size, about, chosen
 from experiments.tables import Row, Summary, Table, Value, as_named, average, queries_figure, share, spread_of
 
 PAPER = {
@@ -89,15 +88,13 @@ QUESTION = (
 
 
 def table1(
-    policy: Annotated[
-        list[str] | None, typer.Option(help="economical, aia (repeatable); default both.")
-    ] = None,
-    planner: Annotated[list[str] | None, typer.Option(help="Planners (repeatable).")] = None,
+    policy: Annotated[Names, about("economical, aia (repeatable); default both.")] = None,
+    planner: Annotated[Names, about("Planners (repeatable).")] = None,
     domain: Domains = None,
-    problems: Annotated[int, typer.Option(min=1, help="Problems of every domain.")] = 10,
+    problems: Annotated[int, about("Problems of every domain.", min=1)] = 10,
     size: Size = 2,
     benchmarks: Annotated[
-        Path | None, typer.Option(help="Original files: DIR/<domain>/domain.pddl and instances/*.pddl.")
+        Path | None, about("Original files: DIR/<domain>/domain.pddl and instances/*.pddl.")
     ] = None,
     scale: Scale = Scale(out=Path("runs/table1")),
 ) -> int:

@@ -17,7 +17,6 @@ from typing import Annotated, Any
 
 import gymnasium
 import numpy as np
-import typer
 from gymnasium.envs.toy_text.taxi import TaxiEnv
 
 from aam_vision.envs.labelled import labelled_images
@@ -30,6 +29,7 @@ from aam_vision.model.query import Access
 from aam_vision.model.strips import GroundAction, Model, Objects, State
 from aam_vision.report import evaluation
 from aam_vision.support.commandline import Progress, run_command
+from experiments.options import about
 from experiments.tables import Row, told
 
 HELD_OUT_STEPS = 500
@@ -38,18 +38,15 @@ HISTORY = 120  # steps of a held-out history at most
 
 
 def taxi(
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 6,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    seeds: Annotated[int, about("How many seeds.", min=1)] = 6,
+    first_seed: Annotated[int, about("The first of them.", min=0)] = 0,
     fuel: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help="Moves until hidden fuel is spent (repeatable); default 10, 30."),
+        list[int] | None, about("Moves until hidden fuel is spent (repeatable); default 10, 30.", min=1)
     ] = None,
-    access: Annotated[str, typer.Option(help="What the driver allows: snapshot or reset.")] = "snapshot",
-    exam: Annotated[int | None, typer.Option(min=0, help="Steps of the examination.")] = None,
-    steps: Annotated[int, typer.Option(min=10, help="Training steps.")] = 800,
-    out: Annotated[Path, typer.Option(help="Where classifiers are kept for the next time.")] = Path(
-        "runs/taxi"
-    ),
+    access: Annotated[str, about("What the driver allows: snapshot or reset.")] = "snapshot",
+    exam: Annotated[int | None, about("Steps of the examination.", min=0)] = None,
+    steps: Annotated[int, about("Training steps.", min=10)] = 800,
+    out: Annotated[Path, about("Where classifiers are kept for the next time.")] = Path("runs/taxi"),
 ) -> int:
     """Whether classifiers that misread some states, or hidden fuel, end in a model that is complete and wrong.
 

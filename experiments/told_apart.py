@@ -22,7 +22,6 @@ from time import process_time
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.comparing import ALPHA, differences
@@ -31,7 +30,8 @@ from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, FirstSeed, Scale, batches
+from experiments.jobs import Experiment, Scale, batches
+from experiments.options import FirstSeed, about
 from experiments.tables import Row, Summary, as_named, per, pooled, total
 from experiments.weak_dependence import hand
 
@@ -40,12 +40,10 @@ LOOKS = 1.02  # both are compared when they have executed this many times as man
 
 
 def told_apart(
-    one: Annotated[float, typer.Option(help="How often the one version picks up.")] = 0.9,
-    other: Annotated[float, typer.Option(help="How often the other does.")] = 0.7,
-    comparisons: Annotated[int, typer.Option(min=1, help="How many pairs are compared.")] = 100,
-    within: Annotated[
-        float, typer.Option(help="Half width of the intervals after which nothing is left to ask.")
-    ] = 0.05,
+    one: Annotated[float, about("How often the one version picks up.")] = 0.9,
+    other: Annotated[float, about("How often the other does.")] = 0.7,
+    comparisons: Annotated[int, about("How many pairs are compared.", min=1)] = 100,
+    within: Annotated[float, about("Half width of the intervals after which nothing is left to ask.")] = 0.05,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/told-apart")),
 ) -> int:

@@ -14,7 +14,6 @@ from time import process_time
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.interrogating import interrogate
@@ -25,7 +24,8 @@ from aam_vision.model.query import Access
 from aam_vision.model.strips import Model, State
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, FirstSeed, Scale, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import FirstSeed, about
 from experiments.tables import Row, Summary, as_named, per
 
 ACCESS = ["settable", "snapshot", "reset"]
@@ -44,12 +44,10 @@ summary = Summary(
 
 
 def weak_dependence(
-    dry: Annotated[float, typer.Option(help="How often a dry block is picked up.")] = 0.8,
-    wet: Annotated[float, typer.Option(help="How often a wet one is.")] = 0.5,
-    within: Annotated[
-        list[float] | None, typer.Option(help="Half width of the intervals (repeatable).")
-    ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Interrogations for each access and width.")] = 20,
+    dry: Annotated[float, about("How often a dry block is picked up.")] = 0.8,
+    wet: Annotated[float, about("How often a wet one is.")] = 0.5,
+    within: Annotated[list[float] | None, about("Half width of the intervals (repeatable).")] = None,
+    seeds: Annotated[int, about("Interrogations for each access and width.", min=1)] = 20,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/weak-dependence")),
 ) -> int:
