@@ -42,7 +42,7 @@ from experiments.jobs import Experiment, Scale, every
 from experiments.kitchen import COOKS
 from experiments.objectives import World, goal_of, instructions
 from experiments.options import FirstSeed, about, chosen
-from experiments.tables import Column, Row, Summary, as_named, average, total
+from experiments.tables import Row, Summary, as_named, average, percent, total
 from experiments.workshop import WORKSHOP
 
 HELD_OUT = 1000  # steps of random walks on which what was learned is compared with the truth
@@ -168,10 +168,6 @@ def amiss(row: Row) -> str:
     return f"seed {row['seed']}: {'; '.join(row['wrong'])}" if row["wrong"] else ""
 
 
-def _percent(name: str, others: str) -> Column:
-    return lambda rows: f"{100 * total(name)(rows) / max(1, total(others)(rows)):.1f}"
-
-
 summary = Summary(
     "Agents with random flaws",
     {
@@ -179,11 +175,11 @@ summary = Summary(
         "agents": len,
         "complete": lambda rows: sum(row["status"] == "complete" for row in rows),
         "objectives": total("objectives"),
-        "found %": _percent("found", "objectives"),
+        "found %": percent("found", "objectives"),
         "intervals": total("intervals"),
-        "right %": _percent("right", "intervals"),
+        "right %": percent("right", "intervals"),
         "lies": total("lies"),
-        "lies found %": _percent("lies_found", "lies"),
+        "lies found %": percent("lies_found", "lies"),
         "invented": total("lies_invented"),
         "wrong": total(lambda row: len(row["wrong"])),
         "VD": average("distance", 3),

@@ -8,7 +8,7 @@ states of layouts in which it never walked. Finished rows are kept, and the same
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from itertools import product
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from aam_vision.support.commandline import run_command
 from experiments.jobs import Experiment, Parameters, Scale, every
 from experiments.options import FirstSeed, Names, about, chosen
-from experiments.tables import Column, Row, Summary, Table, as_named, share, spread_of, total, values
+from experiments.tables import Column, Row, Summary, Table, among, as_named, share, spread_of, total, values
 
 if TYPE_CHECKING:
     from aam_vision.envs.image_domain import ImageDomain
@@ -69,15 +69,11 @@ def page(rows: Sequence[Row]) -> Table:
     }
     for way in dict.fromkeys(row["way"] for row in rows):
         columns |= {
-            f"{way}: pictures": _of(way, spread_of("pictures")),
-            f"{way}: ended by test": _of(way, share(lambda row: row["stopped"] == BY_TEST)),
-            f"{way}: refused": _of(way, lambda some: ", ".join(map(str, values(some, "refused")))),
+            f"{way}: pictures": among(spread_of("pictures"), way=way),
+            f"{way}: ended by test": among(share(lambda row: row["stopped"] == BY_TEST), way=way),
+            f"{way}: refused": among(lambda some: ", ".join(map(str, values(some, "refused"))), way=way),
         }
     return Summary(summary.title, columns, by=("env",))(rows)
-
-
-def _of(way: str, column: Callable[[list[Row]], object]) -> Column:
-    return lambda rows: column([row for row in rows if row["way"] == way])
 
 
 QUESTION = (

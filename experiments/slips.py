@@ -25,7 +25,7 @@ from aam_vision.model.strips import GroundAction, State
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Experiment, Parameters, Scale
+from experiments.jobs import Experiment, Scale, every
 from experiments.options import FirstSeed, Names, about
 from experiments.random_strips import random_domain
 from experiments.tables import Row, Summary, average, total
@@ -68,11 +68,7 @@ def slips(
         python -m experiments.slips --runs 100
         python -m experiments.slips --env doors --env maze --runs 5
     """
-    jobs: list[Parameters] = [
-        {"world": world, "seed": seed}
-        for world in env or [RANDOM]
-        for seed in range(first_seed, first_seed + runs)
-    ]
+    jobs = every(world=env or RANDOM, seed=range(first_seed, first_seed + runs))
     return Experiment("slips", interrogated, summary).run(jobs, scale)
 
 

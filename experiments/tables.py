@@ -183,6 +183,16 @@ def per(what: Value, number: Value, digits: int) -> Callable[[list[Row]], float]
     return lambda rows: round(sum(values(rows, what)) / max(1, sum(values(rows, number))), digits)
 
 
+def percent(what: Value, of: Value | None = None) -> Callable[[list[Row]], str]:
+    """A column of one total in a hundred of another, or of the rows."""
+    return lambda rows: f"{100 * total(what)(rows) / max(1, total(of)(rows) if of else len(rows)):.1f}"
+
+
+def among(column: Callable[[list[Row]], Any], **wanted: Any) -> Callable[[list[Row]], Any]:
+    """A column about those rows of a group that have these values."""
+    return lambda rows: column([row for row in rows if all(row[name] == wanted[name] for name in wanted)])
+
+
 def spread_of(what: Value) -> Callable[[list[Row]], str]:
     """A column of means with their extremes, as ``spread`` writes them."""
     return lambda rows: spread(values(rows, what))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class World(NamedTuple):
     """Everything that a snapshot brings back."""
 
     state: State  # the true symbolic state
-    hidden: Hashable = None
-    """A part that no predicate speaks of: a counter, pending effects, an earlier state."""
+    hidden: Any = None
+    """A part that no predicate speaks of and that can be hashed: a counter, pending effects, an earlier state."""
 
 
 Step = tuple[State, GroundAction, State]  # an executed step, between the states around it
@@ -208,7 +208,7 @@ class Fault:
         """What else tells faults of one family apart."""
         return ""
 
-    def fresh(self, state: State) -> Hashable:
+    def fresh(self, state: State) -> Any:
         """What is hidden at the beginning of an episode."""
         return None
 
@@ -216,7 +216,7 @@ class Fault:
         """Whether a step of ``actions`` that an honest agent would execute has the consequence."""
         return False
 
-    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Any:
         """What is hidden after a step."""
         return world.hidden
 
