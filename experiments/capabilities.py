@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from math import log
 from pathlib import Path
 from time import process_time
@@ -32,12 +33,12 @@ from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.chance.retelling import learned, observed
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.model.query import CLAIMED, Query, Situation
 from aam_vision.model.strips import ActionSchema, Atom, GroundAction, LiftedAtom, Model, State
 from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
 from experiments.arms import ARMS
+from experiments.interrogations import recorded
 from experiments.jobs import Experiment, Scale, every
 from experiments.kitchen import COOKS
 from experiments.objectives import World, goal_of, instructions
@@ -195,8 +196,8 @@ summary = Summary(
 
 def at_random(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """Pursuits of random objectives from random situations from which the access allows to go on."""
-    recording, places = _recording(agent)
-    ways = instructions(agent)
+    recording, ways = recorded(agent), instructions(agent)
+    places = list(recording.initial())
     for _ in range(number):
         start = places[int(rng.integers(len(places)))]
         step = ways[int(rng.integers(len(ways)))]
@@ -206,16 +207,9 @@ def at_random(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Tran
 
 def by_interrogation(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """The pursuits of an interrogation."""
-    recording, _ = _recording(agent)
+    recording = recorded(agent)
     interrogate(recording, rng, Options(max_steps=number))
     return recording.transcript
-
-
-def _recording(agent: PolicyAgent) -> tuple[RecordingAgent, list[Situation]]:
-    initial = tuple(agent.initial())
-    return RecordingAgent(
-        agent, Transcript(agent.vocabulary, agent.headers, agent.access, initial, ())
-    ), list(initial)
 
 
 def _go_on(agent: PolicyAgent, places: list[Situation], here: Situation) -> None:
@@ -231,8 +225,8 @@ ITERATIONS, DEPTH, EXPLORED = 200, 4, 1.0
 
 def by_tree_search(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """The sequences of objectives that tell the most pessimistic and the most optimistic model apart best."""
-    recording, places = _recording(agent)
-    precision = precision_of(0.05)
+    recording, precision = recorded(agent), precision_of(0.05)
+    places = list(recording.initial())
     known = tuple(ActionKnowledge(AtomIndex(agent.vocabulary, one), precision) for one in agent.headers)
     table, left = StepTable(known), number
     while left > 0:
@@ -259,7 +253,7 @@ class _Tree:
         self._known, self._table, self._rng = known, table, rng
         self.visited: dict[Any, Any] = {}
         """By node, of each choice there how often it was made, and the sum of what came of it."""
-        self._told: dict[tuple[int, int], float] = {}
+        self._telling = cache(self._differing)
 
     def best(self, node: Any) -> int:
         return int(np.argmax(self.visited[node][0]))
@@ -291,18 +285,13 @@ class _Tree:
         for depth, (node, number) in enumerate(path):
             self.visited[node][:, number] += 1, sum(gains[max(0, depth - 1) :]) / DEPTH
 
-    def _telling(self, number: int, held: int) -> float:
+    def _differing(self, number: int, held: int) -> float:
         """By how much the most pessimistic and the most optimistic model differ in what a pursuit brings about there.
 
         To the one an outcome comes where all holds that held whenever it came, as seldom as its interval allows; to the other wherever
         nothing rules it out, as often as its interval allows.
         """
-        if (number, held) not in self._told:
-            self._told[number, held] = self._differing(self._known[number], held)
-        return self._told[number, held]
-
-    @staticmethod
-    def _differing(action: ActionKnowledge, held: int) -> float:
+        action = self._known[number]
         if not action.executed:
             return 1.0
         total, contexts = 0.0, action.steps.contexts

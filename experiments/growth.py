@@ -95,15 +95,7 @@ def growth(
         seed = range(first_seed, first_seed + seeds)
         jobs += every(family=name, size=sizes, access=allowed, seed=seed, max_steps=max_steps)
     told = Experiment(
-        "growth",
-        grown,
-        summary,
-        exponents,
-        SHOWN,
-        question=QUESTION,
-        figure=figure,
-        failures=True,
-        alone=True,
+        "growth", grown, summary, exponents, SHOWN, question=QUESTION, figure=figure, costs=True
     )
     return told.run(jobs, scale)
 
@@ -231,13 +223,9 @@ class Family:
         return len(state.objects.of_type(self.counted))
 
 
-def _packaged(name: str, fewer: int = 0) -> Callable[[int, Access, int], Target]:
+def _packaged(name: str, size: int, access: Access, seed: int, fewer: int = 0) -> Target:
     """Generated problems of a packaged domain; what counts as the size is ``fewer`` than the generator's."""
-
-    def made(size: int, access: Access, seed: int) -> Target:
-        return targets.from_environment(name, access=access.value, size=size - fewer, seed=seed)
-
-    return made
+    return targets.from_environment(name, access=access.value, size=size - fewer, seed=seed)
 
 
 def _sokoban(size: int, access: Access, seed: int) -> Target:
@@ -251,10 +239,10 @@ FAMILIES: Mapping[str, Family] = {
     "sokoban": Family(
         (5, 10, 15, 20, 30), _sokoban, {10: 6, 15: 12, 20: 25, 30: 90}, exponent=1.3, counted="location"
     ),
-    "blocksworld": Family((3, 8, 18, 38), _packaged("blocksworld", fewer=2), {38: 2}),
-    "logistics": Family((2, 4, 8, 16), _packaged("logistics"), {16: 5}),
-    "rovers": Family((2, 4, 8), _packaged("rovers"), {2: 15, 4: 15, 8: 40}),
-    "barman": Family((2, 4, 8), _packaged("barman"), {2: 15, 4: 15, 8: 40}),
+    "blocksworld": Family((3, 8, 18, 38), partial(_packaged, "blocksworld", fewer=2), {38: 2}),
+    "logistics": Family((2, 4, 8, 16), partial(_packaged, "logistics"), {16: 5}),
+    "rovers": Family((2, 4, 8), partial(_packaged, "rovers"), {2: 15, 4: 15, 8: 40}),
+    "barman": Family((2, 4, 8), partial(_packaged, "barman"), {2: 15, 4: 15, 8: 40}),
 }
 """By name. The size of a Sokoban board is its side in cells, that of a blocksworld problem its number of blocks; all other
 sizes are those of the problem generators. Packaged domains have three problems (one under trajectory access)."""

@@ -242,9 +242,9 @@ class Experiment:
     question: str = ""
     """What the experiment asks, and where the answer is explained: the first lines of the page."""
     figure: Callable[[Sequence[Row], Path], None] | None = None  # draws the rows into a file
-    failures: bool = False
-    """Whether tables and figure get the failed jobs, too: rows with ``error`` in place of results."""
-    alone: bool = False  # whether every job has a process of its own
+    costs: bool = False
+    """Whether it asks what jobs cost: each has a process of its own, and tables and figure get those that failed, too: rows with ``error``
+    in place of results."""
     amiss: Callable[[Row], str] | None = None
     """Says what is wrong with a finished job, if anything is; then the exit code is 1."""
 
@@ -256,13 +256,13 @@ class Experiment:
         scale.check()
         results = Results(scale.out / "results.jsonl")
         try:
-            code = int(scale.sweep(jobs, self.work, results, alone=self.alone) > 0)
+            code = int(scale.sweep(jobs, self.work, results, alone=self.costs) > 0)
         except KeyboardInterrupt:
             print(
                 "cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr
             )
             code = CUT_SHORT
-        rows = results.all(jobs) if self.failures else results.rows(jobs)
+        rows = results.all(jobs) if self.costs else results.rows(jobs)
         try:
             tables = [make(rows) for make in (self.summary, self.further) if make is not None]
             paged = [make(rows) for make in self.page] or [tables[0].only(self.shown), *tables[1:]]
@@ -301,7 +301,7 @@ class Experiment:
             notes.insert(1, f"`{self.name}.csv`, which it writes into `--out`, has all lines and columns")
         page += "".join(f"- {note}\n" for note in notes)
         if self.figure is not None and finished:
-            self.figure(results.all(jobs) if self.failures else finished, out / f"{self.name}.svg")
+            self.figure(results.all(jobs) if self.costs else finished, out / f"{self.name}.svg")
             page += f"\n![{first.title}]({self.name}.svg)\n"
         write_atomically(out / f"{self.name}.md", page)
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from time import process_time
-from typing import Annotated
+from typing import Annotated, Any
 
 from aam_vision import interrogate
 from aam_vision.interrogation.task.result import read_mode
@@ -82,24 +82,14 @@ def noise(
 
 
 def noisy_interrogation(
-    *,
-    env: str,
-    access: str,
-    flip_rate: float,
-    refusal_rate: float,
-    seed: int,
-    size: int,
-    max_steps: int,
-    confirm: bool,
+    *, env: str, access: str, flip_rate: float, refusal_rate: float, seed: int, size: int, **asked: Any
 ) -> Row:
-    """One interrogation, as the command makes it."""
+    """One interrogation, as the command makes it; ``asked`` are further arguments of ``interrogate``."""
     target = targets.from_environment(env, access=access, size=size, seed=seed)
     if flip_rate or refusal_rate:
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)
     began = process_time()
-    result = interrogate(
-        target.agent, seed=seed, max_steps=max_steps, confirm=confirm, go_on=False, raises=False
-    )
+    result = interrogate(target.agent, seed=seed, **asked, go_on=False, raises=False)
     seconds = process_time() - began
     assert target.truth is not None, "packaged domains tell the truth afterwards"
     truth, counts = target.truth(), result.counts

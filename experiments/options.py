@@ -25,6 +25,13 @@ Size = Annotated[int, about("Size of generated problems.", min=1)]
 Exam = Annotated[int | None, about("Steps of the examination; default the engine's.", min=0)]
 
 
+def check_probabilities(**given: float) -> None:
+    """Say (UnusableInput) which option's value is no probability between 0 and 1."""
+    for name, value in given.items():
+        if not 0 < value < 1:
+            raise UnusableInput("give a probability between 0 and 1", name, value)
+
+
 def chosen(
     option: str, given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
 ) -> list[str]:

@@ -72,11 +72,6 @@ class SlowSimulator(SimulatorDecorator):
         return super().instruct(name, objects)
 
 
-def slow_agent(agent: Agent, seconds: float) -> Agent:
-    """The agent, slowed down; made in the process of a worker."""
-    return SlowAgent(agent, seconds)
-
-
 def slow_simulators(env: str, seconds: float) -> list[Simulator]:
     """The simulators of all problems of an environment, slowed down; made in the process of a worker."""
     domain = image_domain(env)
@@ -125,10 +120,10 @@ def interrogated(
 def _slow(env: str, agent: Agent, seconds: float, workers: Workers) -> tuple[Agent, Crew | None]:
     """The agent, slowed down, and its workers if there are several."""
     if not isinstance(agent, ImageAgent):
-        slow = slow_agent(agent, seconds)
+        slow = SlowAgent(agent, seconds)
         if workers.number == 1:
             return slow, None
-        crew = workers.crew(partial(slow_agent, agent, seconds), prove)
+        crew = workers.crew(partial(SlowAgent, agent, seconds), prove)
         return StatelessCopies(agent, crew), crew
     simulators = slow_simulators(env, seconds)
     seeing: Crew | None = None

@@ -29,9 +29,8 @@ from aam_vision.interrogation.chance.interrogating import interrogation
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.support.commandline import run_command
-from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, Scale, batches
-from experiments.options import FirstSeed, about
+from experiments.options import FirstSeed, about, check_probabilities
 from experiments.tables import Row, Summary, as_named, per, pooled, total
 from experiments.weak_dependence import hand
 
@@ -53,9 +52,7 @@ def told_apart(
         python -m experiments.told_apart --one 0.9 --other 0.7
         python -m experiments.told_apart --one 0.9 --other 0.9 --comparisons 400
     """
-    for name, value in (("one", one), ("other", other)):
-        if not 0 < value < 1:
-            raise UnusableInput("give a probability between 0 and 1", name, value)
+    check_probabilities(one=one, other=other)
     versions = {"one": one, "other": other, "within": within}
     jobs = [{**versions, **seeds} for seeds in batches(first_seed, comparisons, BATCH)]
     return Experiment("told_apart", batch, summary).run(jobs, scale)

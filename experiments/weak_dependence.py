@@ -23,9 +23,8 @@ from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Model, State
 from aam_vision.support.commandline import run_command
-from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, Scale, every
-from experiments.options import FirstSeed, about
+from experiments.options import FirstSeed, about, check_probabilities
 from experiments.tables import Row, Summary, as_named, per
 
 ACCESS = ["settable", "snapshot", "reset"]
@@ -57,9 +56,7 @@ def weak_dependence(
         python -m experiments.weak_dependence
         python -m experiments.weak_dependence --dry 0.9 --wet 0.8 --within 0.05
     """
-    for name, value in (("dry", dry), ("wet", wet)):
-        if not 0 < value < 1:
-            raise UnusableInput("give a probability between 0 and 1", name, value)
+    check_probabilities(dry=dry, wet=wet)
     half_widths = {"within": within or WITHIN, "access": ACCESS}
     jobs = every(**half_widths, dry=dry, wet=wet, first_seed=first_seed, count=seeds)
     return Experiment("weak_dependence", interrogations, summary).run(jobs, scale)
