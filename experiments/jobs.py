@@ -291,25 +291,30 @@ class Experiment:
             out / f"{self.name}.json", json.dumps([*finished, *results.failed(jobs)], indent=2) + "\n"
         )
         whole.save(out, self.name)
-        # tables with notes below them
-        first, *others = tables
-        asked = f"{self.question}\n\n" if self.question else ""
-        page = f"# {first.title}\n\n{asked}{first.markdown()}\n"
-        page += "".join(f"## {table.title}\n\n{table.markdown()}\n" for table in others)
-        notes = provenance(len(jobs), results, jobs)
-        if self.page or self.shown:
-            notes.insert(1, f"`{self.name}.csv`, which it writes into `--out`, has all lines and columns")
-        page += "".join(f"- {note}\n" for note in notes)
+        notes = provenance(results, jobs, self.name if self.page or self.shown else "")
+        drawn = ""
         if self.figure is not None and finished:
-            self.figure(results.all(jobs) if self.costs else finished, out / f"{self.name}.svg")
-            page += f"\n![{first.title}]({self.name}.svg)\n"
-        write_atomically(out / f"{self.name}.md", page)
+            drawn = self.name
+            self.figure(results.all(jobs) if self.costs else finished, out / f"{drawn}.svg")
+        write_atomically(out / f"{self.name}.md", page(tables, self.question, notes, drawn))
 
 
-def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list[str]:
-    """How to make these results again, and what is missing from them: lines for a page."""
+def page(tables: Sequence[Table], question: str, notes: Sequence[str], figure: str) -> str:
+    """Tables with notes below them; ``question`` and the name of the figure may be empty."""
+    first, *others = tables
+    asked = f"{question}\n\n" if question else ""
+    told = f"# {first.title}\n\n{asked}{first.markdown()}\n"
+    told += "".join(f"## {table.title}\n\n{table.markdown()}\n" for table in others)
+    told += "".join(f"- {note}\n" for note in notes)
+    return told + (f"\n![{first.title}]({figure}.svg)\n" if figure else "")
+
+
+def provenance(results: Results, jobs: Sequence[Parameters], shortened: str = "") -> list[str]:
+    """How to make these results again, and what is missing from them: lines for a page; ``shortened``: the name of its table, if it is."""
     seeds = sorted({job["seed"] for job in jobs if "seed" in job})
     notes = [f"Made by `{command()}`"]
+    if shortened:
+        notes.append(f"`{shortened}.csv`, which it writes into `--out`, has all lines and columns")
     if seeds:
         told = (
             f"{seeds[0]} to {seeds[-1]}" if seeds == [*range(seeds[0], seeds[-1] + 1)] else str(seeds)[1:-1]
@@ -317,8 +322,8 @@ def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list
         notes.append(f"Seeds: {told if len(seeds) > 1 else seeds[0]}")
     notes += [f"With {versions}" for versions in results.made_with(jobs)]
     done = len(results.rows(jobs))
-    if done < count:
-        notes.append(f"{done} of {count} jobs are in the table")
+    if done < len(jobs):
+        notes.append(f"{done} of {len(jobs)} jobs are in the table")
     for row in results.failed(jobs):
         error = row.pop("error")
         notes.append(

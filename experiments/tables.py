@@ -53,10 +53,10 @@ class Table:
             [[row[place] for place in places] for row in self.rows],
         )
 
-    def print(self, columns: Sequence[str] = (), console: Console | None = None) -> None:
+    def print(self, columns: Sequence[str] = ()) -> None:
         """Show it in the terminal, or only some columns of it."""
         told = self.only(columns)
-        console = console or Console()
+        console = Console()
         if not console.is_terminal:
             console.width = WIDE
         shown = RichTable(title=told.title, title_justify="left", box=box.SIMPLE_HEAD)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from inspect import signature
 from itertools import permutations
@@ -223,14 +224,9 @@ def hidden_counter(setting: Setting, rng: np.random.Generator) -> Fault:
     return Counter(setting, (some_action(setting, rng, OFTEN),), uses=int(rng.integers(2, 6)))
 
 
-def hidden_fuel(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Every step is refused after 8 to 25 steps."""
-    return Counter(setting, tuple(setting.sample), uses=int(rng.integers(8, 26)))
-
-
-def episode_end(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Every step is refused after 8 to 25 attempted steps."""
-    return EpisodeEnd(setting, tuple(setting.sample), uses=int(rng.integers(8, 26)))
+def limited_steps(kind: type[Counter], setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step is refused after 8 to 25 steps, executed or (``EpisodeEnd``) attempted ones."""
+    return kind(setting, tuple(setting.sample), uses=int(rng.integers(8, 26)))
 
 
 def fault_after_uses(setting: Setting, rng: np.random.Generator) -> Fault:
@@ -529,8 +525,8 @@ HONEST: Mapping[str, Kind] = {
 }
 FAULTY: Mapping[str, Kind] = {
     "hidden counter": Kind(hidden_counter, ("hidden",)),
-    "hidden fuel": Kind(hidden_fuel, ("hidden",)),
-    "episode end": Kind(episode_end, ("hidden",)),
+    "hidden fuel": Kind(partial(limited_steps, Counter), ("hidden",)),
+    "episode end": Kind(partial(limited_steps, EpisodeEnd), ("hidden",)),
     "fault after k uses in an episode": Kind(fault_after_uses, ("hidden",)),
     "delayed effect": Kind(delayed_effect, ("hidden",)),
     "stale state": Kind(_as_it_is(Stale), ("hidden", "misread")),
@@ -551,9 +547,9 @@ FAULTY: Mapping[str, Kind] = {
     "objects confused": Kind(_as_it_is(Confused), ("misread", "random")),
     "states misread": Kind(misread_states, ("misread",)),
     "lagging image": Kind(_as_it_is(Lagging), ("misread", "hidden")),
-    "lamp of every step": Kind(conditional.lamp_of_every_step, ("conditional",)),
+    "lamp of every step": Kind(partial(conditional.lamps_of_every_step, 1), ("conditional",)),
     "lamp of one action": Kind(conditional.lamp_of_one_action, ("conditional",)),
-    "two lamps": Kind(conditional.two_lamps, ("conditional",)),
+    "two lamps": Kind(partial(conditional.lamps_of_every_step, 2), ("conditional",)),
     "lamp of a count": Kind(conditional.lamp_of_a_count, ("conditional",)),
     "effect on all objects": Kind(conditional.effect_on_all, ("conditional",)),
     "effect wears off": Kind(effect_wears_off, ("hidden",)),
