@@ -23,7 +23,7 @@ from time import monotonic
 from typing import Any
 
 import aam_vision
-from aam_vision.support.commandline import Progress, check_writable, write_atomically
+from aam_vision.support.commandline import INTERRUPTED, Progress, check_writable, write_atomically
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.options import option
 from experiments.dispatch import Dispatcher, JobLimits, check_backend, workforce
@@ -223,9 +223,6 @@ def versions() -> dict[str, str]:
 # Running the jobs of an experiment: run those that are missing, show a table, write the results.
 
 
-CUT_SHORT = 130  # exit code after Ctrl-C, as of any program that it ends
-
-
 @dataclass(frozen=True)
 class Experiment:
     """What every job does, and what is shown of the results."""
@@ -261,7 +258,7 @@ class Experiment:
             print(
                 "cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr
             )
-            code = CUT_SHORT
+            code = INTERRUPTED
         rows = results.all(jobs) if self.costs else results.rows(jobs)
         try:
             tables = [make(rows) for make in (self.summary, self.further) if make is not None]

@@ -140,7 +140,6 @@ def predictions(model: Model, fuel: int | None, rng: np.random.Generator) -> Ite
 
 
 PICTURES = 160  # labelled images to train on
-STATES = 500
 
 
 class Fuel(world.Turning):
@@ -175,7 +174,7 @@ def make(fuel: int | None = None) -> Fuel:
 def states() -> list[State]:
     """Every state of the board."""
     taxi, found = TaxiEnv(), []
-    for taxi.s in range(STATES):
+    for taxi.s in range(world.STATES):
         found.append(true_state(taxi))
     return found
 

@@ -159,16 +159,14 @@ def several_at_once() -> list[dict[str, Any]]:
 
 def kind_of(case: Parameters) -> str:
     """Which of ``KINDS`` a case is."""
-    agent: str = case["agent"]
-    start, _, what = agent.partition(": ")
+    start, _, what = str(case["agent"]).partition(": ")
     if what in HONEST or not (what or case["flip_rate"] or case["refusal_rate"]):
         return "honest"
     return start if what else "noise"
 
 
 def _label(row: Row) -> str:
-    agent: str = row["agent"]
-    start, _, what = agent.partition(": ")
+    start, _, what = str(row["agent"]).partition(": ")
     label = what if start in ("fault", BOTH) else start
     if start != "program" and not what and kind_of(row) == "noise":
         label += ", refusals only" if not row["flip_rate"] else f", misread {row['flips']}"
