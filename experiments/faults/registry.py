@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from inspect import signature
@@ -401,13 +401,10 @@ class Seen(Fault):
 
     only_seen = True
     noisy: bool = True
-    _atoms: dict[Objects, list[Atom]] = field(default_factory=dict, init=False, repr=False)
 
     def atoms(self, objects: Objects) -> list[Atom]:
         """All atoms that name no object twice, in a fixed order."""
-        if objects not in self._atoms:
-            self._atoms[objects] = distinct_atoms(self.setting.model.vocabulary, objects)
-        return self._atoms[objects]
+        return distinct_atoms(self.setting.model.vocabulary, objects)
 
 
 class MisreadLook(Seen):
@@ -443,14 +440,9 @@ class MisreadStates(Seen):
     seed: int  # of the choice of states and atoms
     states: float  # the share of states that are misread
     share: float | None = None  # the share of their atoms; None for one atom
-    _read: dict[State, State] = field(default_factory=dict, init=False, repr=False)
 
     def see(self, world: World, nature: Nature) -> State:
-        if world.state not in self._read:
-            self._read[world.state] = self._seen(world.state)
-        return self._read[world.state]
-
-    def _seen(self, state: State) -> State:
+        state = world.state
         text = "\n".join(map(str, sorted(state.true)))
         digest = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
         rng = np.random.default_rng([self.seed, digest])
