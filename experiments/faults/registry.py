@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
-from inspect import signature
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -336,18 +335,18 @@ def fault_after_process_uses(setting: Setting, rng: np.random.Generator) -> Faul
     return Changing(setting, (action,), lacking(effect), since=lambda nature: nature.uses[action] >= most)
 
 
-def drift_of_effect(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+def drift_of_effect(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action loses an effect in the course of an interrogation."""
     action = some_action(setting, rng)
-    since = _later(setting, rng, access)
+    since = _later(setting, rng)
     return Changing(setting, (action,), lacking(some_effect(setting, action, rng)), since=since)
 
 
-def drift_of_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+def drift_of_precondition(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action gets a further precondition in the course of an interrogation."""
     action, condition = some_condition(setting, "own", rng)
     test = where(condition, bool(rng.integers(2)))
-    return Changing(setting, (action,), test=test, since=_later(setting, rng, access))
+    return Changing(setting, (action,), test=test, since=_later(setting, rng))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -363,7 +362,7 @@ class Updated(Fault):
         )
 
 
-def lost_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+def lost_precondition(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action loses a precondition in the course of an interrogation; Unsuitable if that seldom makes a difference."""
     strict = setting.model.schema(some_action(setting, rng))
     lost = one_of(sorted(strict.positive, key=str), rng)
@@ -379,12 +378,12 @@ def lost_precondition(setting: Setting, rng: np.random.Generator, access: Access
     if sum(map(freed, some)) < SHARES[0] * len(some):
         raise Unsuitable
     then = Fault(setting.with_model(Model(setting.model.vocabulary, actions)))
-    since = _later(setting, rng, access)
+    since = _later(setting, rng)
     return Updated(setting, (strict.header.name,), condition=lost, then=then, since=since)
 
 
-def _later(setting: Setting, rng: np.random.Generator, access: Access) -> Callable[[Nature], bool]:
-    least = HONEST_STEPS[setting.domain][access.value]
+def _later(setting: Setting, rng: np.random.Generator) -> Callable[[Nature], bool]:
+    least = HONEST_STEPS[setting.domain][setting.access.value]
     moment = int(rng.uniform(*PORTIONS) * least)
     return lambda nature: nature.clock >= moment
 
@@ -489,7 +488,7 @@ LARGEST = {Access.TRAJECTORY: 1}
 class Kind:
     """One family of faults."""
 
-    make: Callable[..., Fault]
+    make: Callable[[Setting, np.random.Generator], Fault]
     """A fault of this family in a setting; raises ``Unsuitable`` where there is none."""
     right: tuple[str, ...]
     """Families of ``examination.findings`` that name it rightly; none for honest agents."""
@@ -564,14 +563,12 @@ def faulty_agent(family: str, access: Access | str, seed: int, size: int = 2) ->
     families = {**FAMILIES, **SEVERAL}
     allowed, number = Access(access), list(families).index(family)
     rng = np.random.default_rng([seed, 5, number])
-    make = families[family].make
-    given = {"access": allowed} if "access" in signature(make).parameters else {}
     while True:
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
         largest = min(size, LARGEST.get(allowed, size))
         setting = Setting.of(domain, allowed, largest, int(rng.integers(2**31)))
         try:
-            fault = make(setting, rng, **given)
+            fault = families[family].make(setting, rng)
         except Unsuitable:
             continue
         nature = np.random.default_rng([seed, 6, number, list(Access).index(allowed)])

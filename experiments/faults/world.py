@@ -79,6 +79,7 @@ class Setting:
     interrogated: int
     """The number of problems that are interrogated; the outcome is examined on the others, too."""
     seed: int
+    access: Access = Access.SNAPSHOT  # the access that the agent allows
 
     @staticmethod
     def of(domain: str, access: Access, size: int, seed: int) -> Setting:
@@ -86,7 +87,7 @@ class Setting:
         rng = np.random.default_rng([seed, 1])
         initial = tuple(generate(domain, size, rng).initial for _ in range(2 * PROBLEMS))
         interrogated = 1 if access is Access.TRAJECTORY else PROBLEMS
-        return Setting(domain, load(domain), initial, interrogated, seed)
+        return Setting(domain, load(domain), initial, interrogated, seed, access)
 
     def with_predicate(
         self,
