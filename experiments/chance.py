@@ -266,9 +266,8 @@ def _random(seed: int, access: Access, steps: int, *, conditional: bool, goes_on
     truth, domain = (random_conditional if conditional else random_chance)(seed)
     if domain.repeated:
         return None
-    agent: Agent = SymbolicAgent(
-        truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 4])
-    )
+    chance = np.random.default_rng([seed, 4])
+    agent = SymbolicAgent(truth, domain.problems, access, refuses_surely=True, chance=chance)
     result = _learned(agent, seed, steps, goes_on=goes_on)
     held_out = sample_transitions(truth, domain.problems, HELD_OUT_STEPS, np.random.default_rng([seed, 11]))
     found = [one for one in result.actions if one.dependence.atoms]

@@ -162,10 +162,8 @@ class Scale:
                     _collect(outcomes, len(missing), results, progress)
         failed = results.failed(jobs)
         for row in failed:
-            print(
-                f"failed: {key({k: v for k, v in row.items() if k != 'error'})}: {row['error']}",
-                file=sys.stderr,
-            )
+            error = row.pop("error")
+            print(f"failed: {key(row)}: {error}", file=sys.stderr)
         if results.unwritten:
             print(f"not written: {len(results.unwritten)} results ({results.refusal})", file=sys.stderr)
         return len(failed) + len(results.unwritten)
@@ -284,9 +282,8 @@ class Experiment:
     ) -> None:
         """Write the rows, the whole table, the page with its tables, and the figure into the folder ``out``."""
         finished = results.rows(jobs)
-        write_atomically(
-            out / f"{self.name}.json", json.dumps([*finished, *results.failed(jobs)], indent=2) + "\n"
-        )
+        rows = [*finished, *results.failed(jobs)]
+        write_atomically(out / f"{self.name}.json", json.dumps(rows, indent=2) + "\n")
         whole.save(out, self.name)
         notes = provenance(results, jobs, self.name if self.page or self.shown else "")
         drawn = ""
@@ -323,9 +320,8 @@ def provenance(results: Results, jobs: Sequence[Parameters], shortened: str = ""
         notes.append(f"{done} of {len(jobs)} jobs are in the table")
     for row in results.failed(jobs):
         error = row.pop("error")
-        notes.append(
-            f"Failed: {', '.join(f'{k} {v}' for k, v in row.items() if v not in ([], None))}: {error}"
-        )
+        job = ", ".join(f"{name} {value}" for name, value in row.items() if value not in ([], None))
+        notes.append(f"Failed: {job}: {error}")
     return notes
 
 

@@ -191,10 +191,8 @@ def judged(
     if ended != "learned":
         return row
     said = json.loads((folder / "learn.json").read_text(encoding="utf-8"))
-    row |= {
-        "steps_taken": said["steps"],
-        **{one: said.get(one) for one in ("claims", "cpu_s", "certain", "falsely")},
-    }
+    row["steps_taken"] = said["steps"]
+    row |= {one: said.get(one) for one in ("claims", "cpu_s", "certain", "falsely")}
     try:
         row["equivalent"] = right(folder / "learned.pddl")
         row["right_after"] = _right_after(folder, said["course"], right) if row["equivalent"] else None

@@ -11,6 +11,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
@@ -46,11 +47,9 @@ class Table:
 
     def only(self, columns: Sequence[str]) -> Table:
         """The table with these columns, in its own order; with all if none are named."""
-        places = [place for place, column in enumerate(self.columns) if column in (columns or self.columns)]
+        kept = [column in (columns or self.columns) for column in self.columns]
         return Table(
-            self.title,
-            [self.columns[place] for place in places],
-            [[row[place] for place in places] for row in self.rows],
+            self.title, [*compress(self.columns, kept)], [[*compress(row, kept)] for row in self.rows]
         )
 
     def print(self, columns: Sequence[str] = ()) -> None:

@@ -78,9 +78,8 @@ def compared(one: float, other: float, within: float, seed: int) -> tuple[int, i
     versions = []
     for number, probability in enumerate((one, other)):
         model, start = hand(probability)
-        agent = SymbolicAgent(
-            model, [start], refuses_surely=True, chance=np.random.default_rng([seed, number])
-        )
+        chance = np.random.default_rng([seed, number])
+        agent = SymbolicAgent(model, [start], refuses_surely=True, chance=chance)
         versions.append(interrogation(agent, np.random.default_rng([seed, number, 1]), Options(within)))
     known: list[tuple[ActionKnowledge, ...]] = [(), ()]
     going = [True, True]

@@ -68,9 +68,8 @@ def interrogations(*, access: str, within: float, dry: float, wet: float, first_
     found = missed = steps = 0
     for seed in range(first_seed, first_seed + count):
         model, start = hand(dry, wet)
-        agent = SymbolicAgent(
-            model, [start], Access(access), refuses_surely=True, chance=np.random.default_rng([seed, 4])
-        )
+        chance = np.random.default_rng([seed, 4])
+        agent = SymbolicAgent(model, [start], Access(access), refuses_surely=True, chance=chance)
         result = interrogate(agent, np.random.default_rng(seed), Options(within))
         pick = result.actions[0]
         known = [atom.predicate for atom in pick.index.select(pick.dependence.atoms)] == ["wet"]
