@@ -44,7 +44,7 @@ from aam_vision.report.chance_evaluation import check, exact, sample_transitions
 from aam_vision.report.evaluation import equivalent
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, Parameters, Scale, batches, every
+from experiments.jobs import Experiment, Scale, batches, every
 from experiments.options import FirstSeed, Names, about, chosen
 from experiments.random_strips import Domain, random_domain
 from experiments.tables import Column, Row, Summary, Table, as_named, average, part, per, pooled, total
@@ -106,19 +106,12 @@ def chance(
         raise UnusableInput("give either --domains FOLDER or --random N")
     untold = {"goes_on": True} if goes_on else {}
     if random is not None:
-        of_each = {"steps": steps, "conditional": conditional, **untold}
-        jobs: list[Parameters] = [
-            {"access": kind, **of_each, **seeds}
-            for kind in kinds
-            for seeds in batches(first_seed, random, BATCH)
-        ]
-        return Experiment("random_chance", batch, coverage).run(jobs, scale)
+        of_each = every(access=kinds, steps=steps, conditional=conditional, **untold)
+        drawn = [{**one, **seeds} for one in of_each for seeds in batches(first_seed, random, BATCH)]
+        return Experiment("random_chance", batch, coverage).run(drawn, scale)
     assert domains is not None, "one or the other is given"
     seed = range(first_seed, first_seed + seeds)
-    jobs = [
-        {**one, **untold}
-        for one in every(folder=str(domains.absolute()), domain=[*QACE], access=kinds, seed=seed)
-    ]
+    jobs = every(folder=str(domains.absolute()), domain=[*QACE], access=kinds, seed=seed, **untold)
     shown = [name for name in _measured.columns if name not in ("runs", "same", "exact")]
     return Experiment("chance", interrogated, comparison, shown=shown, question=QUESTION).run(jobs, scale)
 
