@@ -122,10 +122,8 @@ def taken(domain: ImageDomain, number: int, seed: int) -> list[Labelled]:
     found = []
     for one in islice(source(np.random.default_rng([seed, 83])), number):
         nothing = np.zeros(one.frame.shape[:2], bool)
-        masks = {
-            **dict.fromkeys(scene.looks, nothing),
-            **{one.scene.looks[thing]: mask for thing, mask in one.masks.items()},
-        }
+        masks = dict.fromkeys(scene.looks, nothing)
+        masks |= {one.scene.looks[thing]: mask for thing, mask in one.masks.items()}
         true, unknown = (
             frozenset(Atom(name, tuple(one.scene.looks[thing] for thing in about)) for name, about in atoms)
             for atoms in (one.true, one.unknown)
