@@ -16,12 +16,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-import typer
-
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import Atom, Model, State
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Experiment, Scale, Seeds, chosen, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import Names, Seeds, about, chosen
 from experiments.peers import LINES, METRICS, ONLINE, check_installed, judged, judged_on
 from experiments.peers import SHOWN as OF_PEERS
 from experiments.tables import Row, Summary, Table, spread_of
@@ -51,21 +50,19 @@ QUESTION = (
 
 
 def amlgym(
-    domain: Annotated[list[str] | None, typer.Option(help="A domain; several times for several.")] = None,
-    learner: Annotated[list[str] | None, typer.Option(help="A learner; several times for several.")] = None,
-    problem: Annotated[list[int] | None, typer.Option(min=0, max=9, help="Learning problem, 0 to 9.")] = None,
+    domain: Annotated[Names, about("A domain; several times for several.")] = None,
+    learner: Annotated[Names, about("A learner; several times for several.")] = None,
+    problem: Annotated[list[int] | None, about("Learning problem, 0 to 9.", min=0, max=9)] = None,
     seeds: Seeds = 5,
-    steps: Annotated[int, typer.Option(min=1, help="Steps that a learner may attempt.")] = 100,
-    peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 300,
-    solving: Annotated[int, typer.Option(min=0, max=10, help="Problems solved with each model.")] = 10,
-    states: Annotated[
-        int, typer.Option(min=LEAST, help="States that models are judged on, of up to ten problems.")
-    ] = 60,
+    steps: Annotated[int, about("Steps that a learner may attempt.", min=1)] = 100,
+    peer_seconds: Annotated[float, about("Seconds that it may learn.", min=1)] = 300,
+    solving: Annotated[int, about("Problems solved with each model.", min=0, max=10)] = 10,
+    states: Annotated[int, about("States that models are judged on, of up to ten problems.", min=LEAST)] = 60,
     scoring: Annotated[
-        bool, typer.Option(help="AMLGym's metrics beside equivalence; they take most of the time.")
+        bool, about("AMLGym's metrics beside equivalence; they take most of the time.")
     ] = True,
     passive: Annotated[
-        bool, typer.Option("--passive", help="Learners from AMLGym's ten traces, instead of active ones.")
+        bool, about("Learners from AMLGym's ten traces, instead of active ones.", "--passive")
     ] = False,
     scale: Scale = Scale(out=Path("runs/amlgym")),
 ) -> int:

@@ -177,10 +177,6 @@ def scripted(flaws: Flaws) -> Any:
         def reaches(one: str) -> bool:
             return Atom("edge", (one,)) not in seen
 
-        def cleared(one: str) -> None:
-            for what in _above(seen, one)[-1:] if flaws.tower else _above(seen, one):
-                move(what, TABLE, fast=False)
-
         if (atom in seen) is value:
             return True
         always, unaware = flaws.claims == "always", flaws.claims != "honest"
@@ -196,7 +192,8 @@ def scripted(flaws: Flaws) -> Any:
         if flaws.tower and onto in _above(seen, block):
             return always
         for one in [*([] if flaws.tower else [block]), *others]:
-            cleared(one)
+            for what in _above(seen, one)[-1:] if flaws.tower else _above(seen, one):
+                move(what, TABLE, fast=False)
         return move(block, onto, fast=True) or unaware
 
     return pursue
@@ -296,14 +293,5 @@ def _side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]
     return found
 
 
-ARMS = World(
-    WORDS,
-    dict.fromkeys(BLOCKS, "block"),
-    OBJECTIVES,
-    Table,
-    scripted,
-    flawed,
-    _schema,
-    _side_effects,
-    reachable,
-)
+KINDS = dict.fromkeys(BLOCKS, "block")
+ARMS = World(WORDS, KINDS, OBJECTIVES, Table, scripted, flawed, _schema, _side_effects, reachable)

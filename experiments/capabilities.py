@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from math import log
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 
 import aam_vision
 from aam_vision.envs.policies import PolicyAgent
@@ -33,41 +33,34 @@ from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.chance.retelling import learned, observed
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.model.query import CLAIMED, Query, Situation
 from aam_vision.model.strips import ActionSchema, Atom, GroundAction, LiftedAtom, Model, State
 from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
 from experiments.arms import ARMS
-from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
+from experiments.interrogations import recorded
+from experiments.jobs import Experiment, Scale, every
 from experiments.kitchen import COOKS
 from experiments.objectives import World, goal_of, instructions
-from experiments.tables import Column, Row, Summary, as_named, average, total
+from experiments.options import FirstSeed, about, chosen
+from experiments.tables import Row, Summary, as_named, average, percent, total
 from experiments.workshop import WORKSHOP
 
 HELD_OUT = 1000  # steps of random walks on which what was learned is compared with the truth
-AFTER = (
-    *range(10, 80, 2),
-    100,
-    150,
-    200,
-    300,
-    400,
-    600,
-    800,
-)  # pursuits after which the distance is measured
+AFTER = (*range(10, 80, 2), 100, 150, 200, 300, 400, 600, 800)
+"""Pursuits after which the distance is measured."""
 SHOWN = 10, 26, 50, 74, 100, 300, 800  # those of the table
 NEAR = 0.1  # the mean distance of which it is told after how many pursuits it is reached
 
 
 def capabilities(
-    world: Annotated[str, typer.Option(help="Of the agents: workshop, tabletop or kitchen.")] = "workshop",
-    agents: Annotated[int, typer.Option(min=1, help="Agents with random flaws.")] = 100,
-    within: Annotated[float, typer.Option(help="Half width of the intervals that are wanted.")] = 0.1,
-    access: Annotated[str, typer.Option(help="Of the agents: reset or snapshot.")] = "reset",
-    steps: Annotated[int, typer.Option(min=1, help="Pursuits of each agent at most.")] = 1500,
+    world: Annotated[str, about("Of the agents: workshop, tabletop or kitchen.")] = "workshop",
+    agents: Annotated[int, about("Agents with random flaws.", min=1)] = 100,
+    within: Annotated[float, about("Half width of the intervals that are wanted.")] = 0.1,
+    access: Annotated[str, about("Of the agents: reset or snapshot.")] = "reset",
+    steps: Annotated[int, about("Pursuits of each agent at most.", min=1)] = 1500,
     curve: Annotated[
-        bool, typer.Option(help="Measure the distance to the truth by the number of pursuits instead.")
+        bool, about("Measure the distance to the truth by the number of pursuits instead.")
     ] = False,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/capabilities")),
@@ -176,10 +169,6 @@ def amiss(row: Row) -> str:
     return f"seed {row['seed']}: {'; '.join(row['wrong'])}" if row["wrong"] else ""
 
 
-def _percent(name: str, others: str) -> Column:
-    return lambda rows: f"{100 * total(name)(rows) / max(1, total(others)(rows)):.1f}"
-
-
 summary = Summary(
     "Agents with random flaws",
     {
@@ -187,11 +176,11 @@ summary = Summary(
         "agents": len,
         "complete": lambda rows: sum(row["status"] == "complete" for row in rows),
         "objectives": total("objectives"),
-        "found %": _percent("found", "objectives"),
+        "found %": percent("found", "objectives"),
         "intervals": total("intervals"),
-        "right %": _percent("right", "intervals"),
+        "right %": percent("right", "intervals"),
         "lies": total("lies"),
-        "lies found %": _percent("lies_found", "lies"),
+        "lies found %": percent("lies_found", "lies"),
         "invented": total("lies_invented"),
         "wrong": total(lambda row: len(row["wrong"])),
         "VD": average("distance", 3),
@@ -207,8 +196,8 @@ summary = Summary(
 
 def at_random(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """Pursuits of random objectives from random situations from which the access allows to go on."""
-    recording, places = _recording(agent)
-    ways = instructions(agent)
+    recording, ways = recorded(agent), instructions(agent)
+    places = list(recording.initial())
     for _ in range(number):
         start = places[int(rng.integers(len(places)))]
         step = ways[int(rng.integers(len(ways)))]
@@ -218,16 +207,9 @@ def at_random(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Tran
 
 def by_interrogation(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """The pursuits of an interrogation."""
-    recording, _ = _recording(agent)
+    recording = recorded(agent)
     interrogate(recording, rng, Options(max_steps=number))
     return recording.transcript
-
-
-def _recording(agent: PolicyAgent) -> tuple[RecordingAgent, list[Situation]]:
-    initial = tuple(agent.initial())
-    return RecordingAgent(
-        agent, Transcript(agent.vocabulary, agent.headers, agent.access, initial, ())
-    ), list(initial)
 
 
 def _go_on(agent: PolicyAgent, places: list[Situation], here: Situation) -> None:
@@ -243,8 +225,8 @@ ITERATIONS, DEPTH, EXPLORED = 200, 4, 1.0
 
 def by_tree_search(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """The sequences of objectives that tell the most pessimistic and the most optimistic model apart best."""
-    recording, places = _recording(agent)
-    precision = precision_of(0.05)
+    recording, precision = recorded(agent), precision_of(0.05)
+    places = list(recording.initial())
     known = tuple(ActionKnowledge(AtomIndex(agent.vocabulary, one), precision) for one in agent.headers)
     table, left = StepTable(known), number
     while left > 0:
@@ -271,7 +253,7 @@ class _Tree:
         self._known, self._table, self._rng = known, table, rng
         self.visited: dict[Any, Any] = {}
         """By node, of each choice there how often it was made, and the sum of what came of it."""
-        self._told: dict[tuple[int, int], float] = {}
+        self._telling = cache(self._differing)
 
     def best(self, node: Any) -> int:
         return int(np.argmax(self.visited[node][0]))
@@ -303,18 +285,13 @@ class _Tree:
         for depth, (node, number) in enumerate(path):
             self.visited[node][:, number] += 1, sum(gains[max(0, depth - 1) :]) / DEPTH
 
-    def _telling(self, number: int, held: int) -> float:
+    def _differing(self, number: int, held: int) -> float:
         """By how much the most pessimistic and the most optimistic model differ in what a pursuit brings about there.
 
         To the one an outcome comes where all holds that held whenever it came, as seldom as its interval allows; to the other wherever
         nothing rules it out, as often as its interval allows.
         """
-        if (number, held) not in self._told:
-            self._told[number, held] = self._differing(self._known[number], held)
-        return self._told[number, held]
-
-    @staticmethod
-    def _differing(action: ActionKnowledge, held: int) -> float:
+        action = self._known[number]
         if not action.executed:
             return 1.0
         total, contexts = 0.0, action.steps.contexts

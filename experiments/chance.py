@@ -22,7 +22,6 @@ from time import process_time
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 
 import aam_vision
 from aam_vision.agents.symbolic import SymbolicAgent
@@ -41,16 +40,12 @@ from aam_vision.model.strips import (
     cases,
     lifted_atoms,
 )
-from aam_vision.report.chance_evaluation import (
-    check,
-    exact,
-    sample_transitions,
-    variational_distance,
-)
+from aam_vision.report.chance_evaluation import check, exact, sample_transitions, variational_distance
 from aam_vision.report.evaluation import equivalent
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, batches, chosen, every
+from experiments.jobs import Experiment, Scale, batches, every
+from experiments.options import FirstSeed, Names, about, chosen
 from experiments.random_strips import Domain, random_domain
 from experiments.tables import Column, Row, Summary, Table, as_named, average, part, per, pooled, total
 
@@ -87,18 +82,14 @@ QUESTION = (
 
 
 def chance(
-    domains: Annotated[Path | None, typer.Option(help="Folder with QACE's domains.")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds per domain and access.")] = 10,
-    access: Annotated[
-        list[str] | None, typer.Option(help="Of the agent (repeatable); default reset and settable.")
-    ] = None,
-    random: Annotated[
-        int | None, typer.Option(min=1, help="Interrogate so many random domains instead.")
-    ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="With --random: steps in each at most.")] = 1000,
-    conditional: Annotated[bool, typer.Option(help="With --random: with conditional effects.")] = False,
+    domains: Annotated[Path | None, about("Folder with QACE's domains.")] = None,
+    seeds: Annotated[int, about("Seeds per domain and access.", min=1)] = 10,
+    access: Annotated[Names, about("Of the agent (repeatable); default reset and settable.")] = None,
+    random: Annotated[int | None, about("Interrogate so many random domains instead.", min=1)] = None,
+    steps: Annotated[int, about("With --random: steps in each at most.", min=1)] = 1000,
+    conditional: Annotated[bool, about("With --random: with conditional effects.")] = False,
     goes_on: Annotated[
-        bool, typer.Option("--goes-on", help="As without --chance: go on to outcomes from a diagnosis.")
+        bool, about("As without --chance: go on to outcomes from a diagnosis.", "--goes-on")
     ] = False,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/chance")),
@@ -115,19 +106,12 @@ def chance(
         raise UnusableInput("give either --domains FOLDER or --random N")
     untold = {"goes_on": True} if goes_on else {}
     if random is not None:
-        of_each = {"steps": steps, "conditional": conditional, **untold}
-        jobs: list[Parameters] = [
-            {"access": kind, **of_each, **seeds}
-            for kind in kinds
-            for seeds in batches(first_seed, random, BATCH)
-        ]
-        return Experiment("random_chance", batch, coverage).run(jobs, scale)
+        of_each = every(access=kinds, steps=steps, conditional=conditional, **untold)
+        drawn = [{**one, **seeds} for one in of_each for seeds in batches(first_seed, random, BATCH)]
+        return Experiment("random_chance", batch, coverage).run(drawn, scale)
     assert domains is not None, "one or the other is given"
     seed = range(first_seed, first_seed + seeds)
-    jobs = [
-        {**one, **untold}
-        for one in every(folder=str(domains.absolute()), domain=[*QACE], access=kinds, seed=seed)
-    ]
+    jobs = every(folder=str(domains.absolute()), domain=[*QACE], access=kinds, seed=seed, **untold)
     shown = [name for name in _measured.columns if name not in ("runs", "same", "exact")]
     return Experiment("chance", interrogated, comparison, shown=shown, question=QUESTION).run(jobs, scale)
 
@@ -275,9 +259,8 @@ def _random(seed: int, access: Access, steps: int, *, conditional: bool, goes_on
     truth, domain = (random_conditional if conditional else random_chance)(seed)
     if domain.repeated:
         return None
-    agent: Agent = SymbolicAgent(
-        truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 4])
-    )
+    chance = np.random.default_rng([seed, 4])
+    agent = SymbolicAgent(truth, domain.problems, access, refuses_surely=True, chance=chance)
     result = _learned(agent, seed, steps, goes_on=goes_on)
     held_out = sample_transitions(truth, domain.problems, HELD_OUT_STEPS, np.random.default_rng([seed, 11]))
     found = [one for one in result.actions if one.dependence.atoms]

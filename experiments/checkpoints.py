@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from aam_vision.envs.matched import Draws, gate, rate
 from aam_vision.envs.policies import PolicyAgent, by_actions
 from aam_vision.model.strips import Atom, Predicate, Types, Vocabulary
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Experiment, FirstSeed, Scale, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import FirstSeed, about
 from experiments.tables import Row, Summary, as_named, average
 
 TASK, WIDTH, MOVES = "MiniGrid-Empty-Random-6x6-v0", 6, 30
@@ -32,8 +32,8 @@ WORDS = Vocabulary("room", (Predicate("reached", ("square",)),), Types({"square"
 
 
 def checkpoints(
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings.")] = 5,
-    episodes: Annotated[int, typer.Option(min=1, help="Independent episodes of each checkpoint.")] = 1000,
+    seeds: Annotated[int, about("Trainings.", min=1)] = 5,
+    episodes: Annotated[int, about("Independent episodes of each checkpoint.", min=1)] = 1000,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/checkpoints")),
 ) -> int:

@@ -21,14 +21,12 @@ from time import process_time
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 import aam_vision
 from aam_vision.agents.counting import Counts
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.model import domains
 from aam_vision.model.pddl import domain_text
@@ -37,7 +35,8 @@ from aam_vision.model.strips import State
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.targets import of
 from aam_vision.support.commandline import Progress, run_command, write_atomically
-from experiments.jobs import chosen
+from experiments.interrogations import recorded
+from experiments.options import Names, about, chosen
 
 Run = dict[str, Any]  # what is written of a run: its digest, and what it cost
 KINDS = ("ipc", "access", "images", "reassessment", "trust", "controls", "chance", "labels", "camera")
@@ -55,9 +54,9 @@ CAMERA = "tabletop"
 
 
 def digests(
-    out: Annotated[Path, typer.Option(help="File for the digests.")],
-    kind: Annotated[list[str] | None, typer.Option(help=f"Only these of {', '.join(KINDS)}.")] = None,
-    against: Annotated[Path | None, typer.Option(help="Digests to compare with.")] = None,
+    out: Annotated[Path, about("File for the digests.")],
+    kind: Annotated[Names, about(f"Only these of {', '.join(KINDS)}.")] = None,
+    against: Annotated[Path | None, about("Digests to compare with.")] = None,
 ) -> int:
     """Digest a fixed set of interrogations, trainings and labellings, and compare with an earlier digest.
 
@@ -159,7 +158,7 @@ def controls(env: str) -> tuple[str, Run]:
     """A run that knows only the controls."""
     from aam_vision.interrogation.controls.interrogating import interrogate
 
-    agent, began = _recorded(Arguments(env=env, controls=True)), process_time()
+    agent, began = recorded(of(Arguments(env=env, controls=True)).agent), process_time()
     result = interrogate(agent)
     counts = None if result.interrogation is None else result.interrogation.counts
     lines = [result.status, str(result.missing), str(result.mapping), domain_text(result.model)]
@@ -173,7 +172,7 @@ def chance(env: str, seed: int) -> tuple[str, Run]:
     from aam_vision.interrogation.chance.result import Options
 
     options = Options(within=0.1, max_steps=MAX_STEPS)
-    agent, began = _recorded(Arguments(env=env, chance=True, seed=seed)), process_time()
+    agent, began = recorded(of(Arguments(env=env, chance=True, seed=seed)).agent), process_time()
     result = interrogate(agent, np.random.default_rng(seed), options)
     lines = [result.status, result.why, domain_text(result.model)]
     lines += [*(_state(one.state) for one in agent.initial()), *_exchanges(agent.transcript)]
@@ -210,13 +209,6 @@ def labelled(env: str, way: str) -> tuple[str, Run]:
         weights.update(name.encode() + tensor.numpy().tobytes())
     row = _row([*lines, weights.hexdigest()], "", began)
     return f"{env} labelled {way}", {**row, "queries": found.atoms}
-
-
-def _recorded(arguments: Arguments) -> RecordingAgent:
-    """The agent that is named, and all that is asked of it and answered."""
-    agent = of(arguments).agent
-    initial = tuple(agent.initial())
-    return RecordingAgent(agent, Transcript(agent.vocabulary, agent.headers, agent.access, initial, ()))
 
 
 def _digested(agent: Agent, seed: int, **options: Any) -> Run:

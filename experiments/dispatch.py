@@ -52,22 +52,18 @@ class _Assignment:
     deadline: float
 
 
+@dataclass
 class Dispatcher:
     """Has jobs, the keywords of calls of ``work``, done by workers within limits; ``say`` hears what happens besides."""
 
-    def __init__(
-        self,
-        jobs: Sequence[Any],
-        work: Callable[..., Any],
-        workers: Workforce,
-        limits: JobLimits,
-        say: Callable[[str], None],
-    ) -> None:
-        self._waiting = deque((job, 1) for job in jobs)
-        self._work = work
-        self._workers = workers
-        self._limits = limits
-        self._say = say
+    jobs: Sequence[Any]
+    work: Callable[..., Any]
+    workers: Workforce
+    limits: JobLimits
+    say: Callable[[str], None]
+
+    def __post_init__(self) -> None:
+        self._waiting = deque((job, 1) for job in self.jobs)
         self._starting: dict[Future[None], Worker] = {}
         self._running: dict[Future[Any], _Assignment] = {}
         self._failed_starts = 0
@@ -76,17 +72,17 @@ class Dispatcher:
         """Every job with its outcome, as they end; UnusableInput if no worker can be started."""
         try:
             while self._waiting or self._running:
-                free = self._workers.size - len(self._starting) - len(self._running)
+                free = self.workers.size - len(self._starting) - len(self._running)
                 for _ in range(min(free, len(self._waiting) - len(self._starting))):
-                    worker = self._workers.hire()
-                    self._starting[worker.run(ready, self._work)] = worker
+                    worker = self.workers.hire()
+                    self._starting[worker.run(ready, self.work)] = worker
                 for future in self._ended():
                     if future in self._starting:
                         self._started(future)
                         continue
                     given = self._running.pop(future)
                     outcome = self._outcome(future, given)
-                    if outcome is None or "error" in outcome or self._limits.alone:
+                    if outcome is None or "error" in outcome or self.limits.alone:
                         given.worker.kill()
                     else:
                         self._assign(given.worker)
@@ -104,7 +100,7 @@ class Dispatcher:
         timeout = PATIENCE_S if not self._running else None if left == inf else max(0.0, left)
         done, _ = wait(futures, timeout, return_when=FIRST_COMPLETED)
         if not done and not self._running:
-            self._say("waiting for workers: no core is free")
+            self.say("waiting for workers: no core is free")
         now = monotonic()
         late = {future for future, given in self._running.items() if given.deadline <= now}
         return [future for future in futures if future in done or future in late]
@@ -130,25 +126,25 @@ class Dispatcher:
             return
         job, attempt = self._waiting.popleft()
         try:
-            future = worker.run(guarded, self._work, job, self._limits.gibibytes)
+            future = worker.run(guarded, self.work, job, self.limits.gibibytes)
         except Exception:  # the idle worker was lost
             worker.kill()
             self._waiting.appendleft((job, attempt))
             return
-        seconds = self._limits.seconds
+        seconds = self.limits.seconds
         deadline = inf if seconds is None else monotonic() + seconds
         self._running[future] = _Assignment(worker, job, attempt, deadline)
 
     def _outcome(self, future: Future[Any], given: _Assignment) -> Outcome | None:
         """The outcome of the job; None if it is to be tried again."""
         if not future.done():
-            return {"error": f"over its limit of {self._limits.seconds:g} s"}
+            return {"error": f"over its limit of {self.limits.seconds:g} s"}
         try:
             found: Outcome = future.result()
         except Exception as error:  # of any kind: it depends on the backend
             if given.attempt == ATTEMPTS:
                 return {"error": f"lost its worker {ATTEMPTS} times: {_told(error)}"}
-            self._say(f"a worker was lost ({_told(error)}): trying again {given.job}")
+            self.say(f"a worker was lost ({_told(error)}): trying again {given.job}")
             self._waiting.append((given.job, given.attempt + 1))
             return None
         return found

@@ -18,7 +18,6 @@ from time import process_time
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.interrogation.baselines.fama import (
@@ -39,7 +38,8 @@ from aam_vision.report import evaluation
 from aam_vision.run import targets
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import run_command, write_atomically
-from experiments.jobs import Domains, Parameters, Results, Scale, Size, chosen, every, provenance
+from experiments.jobs import Parameters, Results, Scale, every, page, provenance
+from experiments.options import Domains, Size, about, chosen
 from experiments.tables import Row, Table, grouped, values
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
@@ -69,11 +69,9 @@ PAGE = (1, 10, 50)  # numbers of traces that have a line on the page
 
 def fama(
     domain: Domains = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds of problems and traces, from 0 on.")] = 10,
-    solver_seeds: Annotated[
-        int, typer.Option(min=1, help="Models that FAMA chooses for the same traces.")
-    ] = 5,
-    traces: Annotated[int, typer.Option(min=1, help="Traces, at most.")] = 50,
+    seeds: Annotated[int, about("Seeds of problems and traces, from 0 on.", min=1)] = 10,
+    solver_seeds: Annotated[int, about("Models that FAMA chooses for the same traces.", min=1)] = 5,
+    traces: Annotated[int, about("Traces, at most.", min=1)] = 50,
     size: Size = 2,
     scale: Scale = Scale(out=Path("runs/fama")),
 ) -> int:
@@ -99,7 +97,8 @@ def fama(
     for file, table, shown in tables:
         table.print(shown)
         table.save(out, file)
-        write_atomically(out / f"{file}.md", page(file, table, provenance(len(jobs), results, jobs)))
+        notes = provenance(results, jobs, file)
+        write_atomically(out / f"{file}.md", page([shortened(file, table)], QUESTIONS[file], notes, "fama"))
     drawn = {name: curves(rows, name) for name in names}
     write_atomically(out / "fama.svg", draw(drawn))
     print(f"figure: {out / 'fama.svg'}", file=sys.stderr)
@@ -146,18 +145,14 @@ def fama_table(rows: Sequence[Row]) -> Table:
     return Table.of("Fig. 3, FAMA: accuracy by number of traces", lines)
 
 
-def page(file: str, table: Table, notes: Sequence[str]) -> str:
-    """The page of a table: some of its columns and lines, how it is made, and the figure."""
+def shortened(file: str, table: Table) -> Table:
+    """Some of the columns and lines of a table, for its page."""
     if file == "fama":
         lines = [row for row in table.rows if row[1] in PAGE]
     else:  # every other point of a domain, up to the last
         domains = dict.fromkeys(row[0] for row in table.rows)
         lines = [row for name in domains for row in [one for one in table.rows if one[0] == name][::-2][::-1]]
-    short = replace(table, rows=lines).only(COLUMNS[file])
-    told = [notes[0], f"`{file}.csv`, which it writes into `--out`, has all lines and columns", *notes[1:]]
-    listed = "".join(f"- {note}\n" for note in told)
-    figure = f"![{table.title}](fama.svg)"
-    return f"# {table.title}\n\n{QUESTIONS[file]}\n\n{short.markdown()}\n{listed}\n{figure}\n"
+    return replace(table, rows=lines).only(COLUMNS[file])
 
 
 def aia_table(rows: Sequence[Row]) -> Table:

@@ -8,7 +8,7 @@ states of layouts in which it never walked. Finished rows are kept, and the same
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from itertools import product
@@ -16,11 +16,10 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, chosen, every
-from experiments.tables import Column, Row, Summary, Table, as_named, share, spread_of, total, values
+from experiments.jobs import Experiment, Parameters, Scale, every
+from experiments.options import FirstSeed, Names, about, chosen
+from experiments.tables import Column, Row, Summary, Table, among, as_named, share, spread_of, total, values
 
 if TYPE_CHECKING:
     from aam_vision.envs.image_domain import ImageDomain
@@ -70,15 +69,11 @@ def page(rows: Sequence[Row]) -> Table:
     }
     for way in dict.fromkeys(row["way"] for row in rows):
         columns |= {
-            f"{way}: pictures": _of(way, spread_of("pictures")),
-            f"{way}: ended by test": _of(way, share(lambda row: row["stopped"] == BY_TEST)),
-            f"{way}: refused": _of(way, lambda some: ", ".join(map(str, values(some, "refused")))),
+            f"{way}: pictures": among(spread_of("pictures"), way=way),
+            f"{way}: ended by test": among(share(lambda row: row["stopped"] == BY_TEST), way=way),
+            f"{way}: refused": among(lambda some: ", ".join(map(str, values(some, "refused"))), way=way),
         }
     return Summary(summary.title, columns, by=("env",))(rows)
-
-
-def _of(way: str, column: Callable[[list[Row]], object]) -> Column:
-    return lambda rows: column([row for row in rows if row["way"] == way])
 
 
 QUESTION = (
@@ -88,19 +83,14 @@ QUESTION = (
 
 
 def few_labels(
-    env: Annotated[
-        list[str] | None, typer.Option(help="An environment (repeatable); default: all but tabletop.")
-    ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds: of walks, choice and weights.")] = 3,
+    env: Annotated[Names, about("An environment (repeatable); default: all but tabletop.")] = None,
+    seeds: Annotated[int, about("Seeds: of walks, choice and weights.", min=1)] = 3,
     first_seed: FirstSeed = 0,
     pictures: Annotated[
-        int | None,
-        typer.Option(min=1, help="Pictures to label at most.  [10; DoorKey and Taxi 20, tabletop 60]"),
+        int | None, about("Pictures to label at most.  [10; DoorKey and Taxi 20, tabletop 60]", min=1)
     ] = None,
-    states: Annotated[int, typer.Option(min=1, help="States of unseen layouts to read.")] = 1000,
-    way: Annotated[
-        list[str] | None, typer.Option(help=f"One of {', '.join(WAYS)} (repeatable); default: all.")
-    ] = None,
+    states: Annotated[int, about("States of unseen layouts to read.", min=1)] = 1000,
+    way: Annotated[Names, about(f"One of {', '.join(WAYS)} (repeatable); default: all.")] = None,
     scale: Scale = Scale(out=Path("runs/few-labels")),
 ) -> int:
     """Label pictures of walks, or single atoms of them, train, and read unseen layouts.

@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 
 from aam_vision.envs.matched import ALPHA, KEPT, LOST, MARGIN, Comparison, gate
 from aam_vision.envs.policies import Ended, PolicyAgent
 from aam_vision.model.strips import GroundAction, Model, lifted_atoms
 from aam_vision.support.commandline import run_command
 from experiments import arms, workshop
-from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
+from experiments.jobs import Experiment, Scale, every
 from experiments.objectives import World, instructions
-from experiments.tables import Column, Row, Summary, as_named, average, total
+from experiments.options import FirstSeed, about, chosen
+from experiments.tables import Row, Summary, as_named, average, percent, total
 
 LEAST = 0.1  # by how much less often, at least, the new version achieves what it has lost: twice the margin
 SLOWER = 0.3, 0.8  # how often an attempt succeeds that always did, in a new version that is worse at it
@@ -48,10 +48,10 @@ class Version(NamedTuple):
 
 
 def gates(
-    world: Annotated[str, typer.Option(help="Of the agents: workshop or tabletop.")] = "workshop",
-    pairs: Annotated[int, typer.Option(min=1, help="Agents, each with a version that lost something.")] = 200,
-    equal: Annotated[int, typer.Option(min=0, help="Agents, each with a version that lost nothing.")] = 200,
-    luck: Annotated[str, typer.Option(help="Of the two versions: same or own.")] = "same",
+    world: Annotated[str, about("Of the agents: workshop or tabletop.")] = "workshop",
+    pairs: Annotated[int, about("Agents, each with a version that lost something.", min=1)] = 200,
+    equal: Annotated[int, about("Agents, each with a version that lost nothing.", min=0)] = 200,
+    luck: Annotated[str, about("Of the two versions: same or own.")] = "same",
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/gates")),
 ) -> int:
@@ -209,22 +209,18 @@ def amiss(row: Row) -> str:
     return f"seed {row['seed']}: {', '.join(row['false'])}" if row["false"] else ""
 
 
-def _percent(what: str, value: object = True) -> Column:
-    return lambda rows: f"{100 * sum(row.get(what) == value for row in rows) / len(rows):.1f}"
-
-
 summary = Summary(
     "What a new version has lost, by the gate",
     {
         **as_named("world", "luck", "lost"),
         "agents": len,
-        "said lost %": _percent("verdict", LOST),
+        "said lost %": percent(lambda row: row["verdict"] == LOST),
         "false": total(lambda row: len(row["false"])),
         "less often": average("less", 3),
         "pairs": average("pairs", 4),
         "Fisher": average("fisher", 4),
-        "fewer than Fisher %": _percent("fewer"),
-        "shown again %": _percent("shown"),
+        "fewer than Fisher %": percent("fewer"),
+        "shown again %": percent("shown"),
     },
     by=("world", "luck", "lost"),
 )

@@ -17,7 +17,6 @@ from statistics import mean
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-import typer
 
 from aam_vision.agents.perception import Cell
 from aam_vision.envs.grids import STEPS, cell_names, neighbours
@@ -34,8 +33,9 @@ from aam_vision.run.targets import Target
 from aam_vision.run.targets.symbolic import symbolic
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, Seeds, chosen, every
+from experiments.jobs import Experiment, Parameters, Scale, every
 from experiments.noise import wrongly_certain
+from experiments.options import FirstSeed, Names, Seeds, about, chosen
 from experiments.tables import (
     COLOURS,
     Column,
@@ -62,22 +62,16 @@ QUESTION = (
 
 
 def growth(
-    family: Annotated[
-        list[str] | None, typer.Option(help=f"Only {', '.join(FAMILIES)} (repeatable).")
-    ] = None,
+    family: Annotated[Names, about(f"Only {', '.join(FAMILIES)} (repeatable).")] = None,
     size: Annotated[
         list[int] | None,
-        typer.Option(min=1, help=f"Sizes (repeatable); default all under {BOUNDED} access, else {SMALL}."),
+        about(f"Sizes (repeatable); default all under {BOUNDED} access, else {SMALL}.", min=1),
     ] = None,
-    small: Annotated[bool, typer.Option("--small", help=f"Only the {SMALL} smallest sizes.")] = False,
-    access: Annotated[
-        list[str] | None, typer.Option(help=f"Only {', '.join(ACCESSES)} (repeatable).")
-    ] = None,
+    small: Annotated[bool, about(f"Only the {SMALL} smallest sizes.", "--small")] = False,
+    access: Annotated[Names, about(f"Only {', '.join(ACCESSES)} (repeatable).")] = None,
     seeds: Seeds = 1,
     first_seed: FirstSeed = 0,
-    max_steps: Annotated[
-        int | None, typer.Option(min=1, help="Steps of an interrogation; default no limit.")
-    ] = None,
+    max_steps: Annotated[int | None, about("Steps of an interrogation; default no limit.", min=1)] = None,
     scale: Scale = Scale(processes=1, job_seconds=LIMIT_S, out=Path("runs/growth")),
 ) -> int:
     """CPU time, memory and result of interrogations in worlds of growing size.
@@ -101,15 +95,7 @@ def growth(
         seed = range(first_seed, first_seed + seeds)
         jobs += every(family=name, size=sizes, access=allowed, seed=seed, max_steps=max_steps)
     told = Experiment(
-        "growth",
-        grown,
-        summary,
-        exponents,
-        SHOWN,
-        question=QUESTION,
-        figure=figure,
-        failures=True,
-        alone=True,
+        "growth", grown, summary, exponents, SHOWN, question=QUESTION, figure=figure, costs=True
     )
     return told.run(jobs, scale)
 
@@ -237,13 +223,9 @@ class Family:
         return len(state.objects.of_type(self.counted))
 
 
-def _packaged(name: str, fewer: int = 0) -> Callable[[int, Access, int], Target]:
+def _packaged(name: str, size: int, access: Access, seed: int, fewer: int = 0) -> Target:
     """Generated problems of a packaged domain; what counts as the size is ``fewer`` than the generator's."""
-
-    def made(size: int, access: Access, seed: int) -> Target:
-        return targets.from_environment(name, access=access.value, size=size - fewer, seed=seed)
-
-    return made
+    return targets.from_environment(name, access=access.value, size=size - fewer, seed=seed)
 
 
 def _sokoban(size: int, access: Access, seed: int) -> Target:
@@ -257,10 +239,10 @@ FAMILIES: Mapping[str, Family] = {
     "sokoban": Family(
         (5, 10, 15, 20, 30), _sokoban, {10: 6, 15: 12, 20: 25, 30: 90}, exponent=1.3, counted="location"
     ),
-    "blocksworld": Family((3, 8, 18, 38), _packaged("blocksworld", fewer=2), {38: 2}),
-    "logistics": Family((2, 4, 8, 16), _packaged("logistics"), {16: 5}),
-    "rovers": Family((2, 4, 8), _packaged("rovers"), {2: 15, 4: 15, 8: 40}),
-    "barman": Family((2, 4, 8), _packaged("barman"), {2: 15, 4: 15, 8: 40}),
+    "blocksworld": Family((3, 8, 18, 38), partial(_packaged, "blocksworld", fewer=2), {38: 2}),
+    "logistics": Family((2, 4, 8, 16), partial(_packaged, "logistics"), {16: 5}),
+    "rovers": Family((2, 4, 8), partial(_packaged, "rovers"), {2: 15, 4: 15, 8: 40}),
+    "barman": Family((2, 4, 8), partial(_packaged, "barman"), {2: 15, 4: 15, 8: 40}),
 }
 """By name. The size of a Sokoban board is its side in cells, that of a blocksworld problem its number of blocks; all other
 sizes are those of the problem generators. Packaged domains have three problems (one under trajectory access)."""

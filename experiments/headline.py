@@ -11,19 +11,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from aam_vision.support.commandline import check_writable, run_command, write_atomically
 from aam_vision.support.errors import UnusableInput
 from experiments import simulators, table1
-from experiments.tables import Column, Row, Summary, Table, share, spread, spread_of, values
+from experiments.options import about
+from experiments.tables import Column, Row, Summary, Table, among, share, spread, spread_of, values
 
 
 def headline(
-    results: Annotated[
-        Path, typer.Option(help="Folder with a folder of results for each experiment.")
-    ] = Path("runs/results"),
-    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    results: Annotated[Path, about("Folder with a folder of results for each experiment.")] = Path(
+        "runs/results"
+    ),
+    out: Annotated[Path, about("Folder for the page.")] = Path("docs/results"),
 ) -> int:
     """Write README.md with a short table for each experiment that has results.
 
@@ -51,15 +50,11 @@ def headline(
 
 def settable(rows: Sequence[Row]) -> Table:
     """Queries of every policy beside the paper's (Table 1) and the lower bound."""
-
-    def of(policy: str) -> Column:
-        return spread_of(lambda run: run["queries"] if run["policy"] == policy else None)
-
     policies = dict.fromkeys(row["policy"] for row in rows)
     columns: dict[str, Column] = {
         "domain": "env",
         "paper": lambda runs: table1.PAPER[runs[0]["env"]],
-        **{f"{policy} here": of(policy) for policy in policies},
+        **{f"{policy} here": among(spread_of("queries"), policy=policy) for policy in policies},
         "lower bound": spread_of("lower_bound"),
         "exact": share("exact"),
     }
@@ -80,23 +75,19 @@ snapshot = Summary(
 def trajectory(rows: Sequence[Row]) -> Table:
     """Attempted steps after which the model is right and stays so, when the learner stopped, and how often it is."""
 
-    def of(learner: str) -> Column:
-        def cell(runs: list[Row]) -> str:
-            some = [run for run in runs if run["peer"] == learner]
-            done = [run for run in some if run["ended"] == "learned"]
-            right = spread(values(done, lambda run: run.get("right_after")))
-            stopped = spread(values(done, "steps_taken"))
-            return f"{right} of {stopped}; {share(lambda run: run.get('equivalent', False))(some) or '0/0'}"
-
-        return cell
+    def cell(runs: list[Row]) -> str:
+        done = [run for run in runs if run["ended"] == "learned"]
+        right = spread(values(done, lambda run: run.get("right_after")))
+        stopped = spread(values(done, "steps_taken"))
+        return f"{right} of {stopped}; {share(lambda run: run.get('equivalent', False))(runs) or '0/0'}"
 
     most = max(values(rows, "steps"))
     title = (
         f"Steps on one trajectory until the model is right (of all until the learner stops, {most} at most); "
         "runs that end right"
     )
-    learners = dict.fromkeys(row["peer"] for row in rows)
-    return Summary(title, {"domain": "env", **{one: of(one) for one in learners}}, by=("env",))(rows)
+    learners = {one: among(cell, peer=one) for one in dict.fromkeys(row["peer"] for row in rows)}
+    return Summary(title, {"domain": "env", **learners}, by=("env",))(rows)
 
 
 if __name__ == "__main__":

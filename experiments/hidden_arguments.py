@@ -15,14 +15,14 @@ from time import process_time
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.bare import BareSymbolicAgent, control_of, random_control
 from aam_vision.interrogation.controls.interrogating import Options, interrogate
 from aam_vision.model.domains import DOMAINS, generate, load
 from aam_vision.model.strips import GroundAction, State
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Domains, Experiment, Scale, chosen, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import Domains, about, chosen
 from experiments.tables import Row, Summary, as_named
 
 PROBLEMS, SIZE, HELD_OUT = 3, 2, 400
@@ -43,8 +43,8 @@ summary = Summary(
 
 def hidden_arguments(
     domain: Domains = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of problems and interrogation.")] = 0,
-    max_steps: Annotated[int, typer.Option(min=1, help="Controls that may be given.")] = 1500,
+    seed: Annotated[int, about("Seed of problems and interrogation.", min=0)] = 0,
+    max_steps: Annotated[int, about("Controls that may be given.", min=1)] = 1500,
     scale: Scale = Scale(out=Path("runs/hidden_arguments")),
 ) -> int:
     """Which operators are found when their arguments are hidden.

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import lifted_predicates
+from aam_vision.model.query import Agent
 from aam_vision.model.strips import Model, State
 from aam_vision.planning.engines import planner_named
 from aam_vision.planning.planner import TimedPlanner, cpu_seconds
@@ -63,6 +66,12 @@ def interrogation(
         "complete": result.proven,
         "lower_bound": result.lower_bound,
     }
+
+
+def recorded(agent: Agent) -> RecordingAgent:
+    """The agent, and all that is asked of it from now on and answered."""
+    initial = tuple(agent.initial())
+    return RecordingAgent(agent, Transcript(agent.vocabulary, agent.headers, agent.access, initial, ()))
 
 
 def likeness(learned: Model, truth: Model, held_out: Sequence[State], count: int, *seed: int) -> str:

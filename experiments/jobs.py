@@ -12,7 +12,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -20,12 +20,10 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import aam_vision
-from aam_vision.support.commandline import Progress, check_writable, write_atomically
+from aam_vision.support.commandline import INTERRUPTED, Progress, check_writable, write_atomically
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.options import option
 from experiments.dispatch import Dispatcher, JobLimits, check_backend, workforce
@@ -164,10 +162,8 @@ class Scale:
                     _collect(outcomes, len(missing), results, progress)
         failed = results.failed(jobs)
         for row in failed:
-            print(
-                f"failed: {key({k: v for k, v in row.items() if k != 'error'})}: {row['error']}",
-                file=sys.stderr,
-            )
+            error = row.pop("error")
+            print(f"failed: {key(row)}: {error}", file=sys.stderr)
         if results.unwritten:
             print(f"not written: {len(results.unwritten)} results ({results.refusal})", file=sys.stderr)
         return len(failed) + len(results.unwritten)
@@ -184,24 +180,6 @@ def _collect(
         refused = bool(results.unwritten)
         left = (monotonic() - began) / done * (count - done)
         progress.step(done, count, f"jobs, about {left:.0f} s left")
-
-
-Domains = Annotated[list[str] | None, typer.Option(help="Only these domains (repeatable).")]
-Accesses = Annotated[list[str] | None, typer.Option(help="Only this access (repeatable).")]
-Seeds = Annotated[int, typer.Option(min=1, help="Runs of every combination.")]
-FirstSeed = Annotated[int, typer.Option(min=0, help="The first of the seeds.")]
-Size = Annotated[int, typer.Option(min=1, help="Size of generated problems.")]
-Exam = Annotated[int | None, typer.Option(min=0, help="Steps of the examination; default the engine's.")]
-
-
-def chosen(
-    option: str, given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
-) -> list[str]:
-    """The names that an option gives, without one the default, or all; UnusableInput if one is not known."""
-    for name in given or ():
-        if name not in known:
-            raise UnusableInput(f"unknown; use one of {', '.join(known)}", option, name)
-    return list(given or default or known)
 
 
 # Jobs by the values of their parameters.
@@ -243,9 +221,6 @@ def versions() -> dict[str, str]:
 # Running the jobs of an experiment: run those that are missing, show a table, write the results.
 
 
-CUT_SHORT = 130  # exit code after Ctrl-C, as of any program that it ends
-
-
 @dataclass(frozen=True)
 class Experiment:
     """What every job does, and what is shown of the results."""
@@ -262,9 +237,9 @@ class Experiment:
     question: str = ""
     """What the experiment asks, and where the answer is explained: the first lines of the page."""
     figure: Callable[[Sequence[Row], Path], None] | None = None  # draws the rows into a file
-    failures: bool = False
-    """Whether tables and figure get the failed jobs, too: rows with ``error`` in place of results."""
-    alone: bool = False  # whether every job has a process of its own
+    costs: bool = False
+    """Whether it asks what jobs cost: each has a process of its own, and tables and figure get those that failed, too: rows with ``error``
+    in place of results."""
     amiss: Callable[[Row], str] | None = None
     """Says what is wrong with a finished job, if anything is; then the exit code is 1."""
 
@@ -276,13 +251,13 @@ class Experiment:
         scale.check()
         results = Results(scale.out / "results.jsonl")
         try:
-            code = int(scale.sweep(jobs, self.work, results, alone=self.alone) > 0)
+            code = int(scale.sweep(jobs, self.work, results, alone=self.costs) > 0)
         except KeyboardInterrupt:
             print(
                 "cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr
             )
-            code = CUT_SHORT
-        rows = results.all(jobs) if self.failures else results.rows(jobs)
+            code = INTERRUPTED
+        rows = results.all(jobs) if self.costs else results.rows(jobs)
         try:
             tables = [make(rows) for make in (self.summary, self.further) if make is not None]
             paged = [make(rows) for make in self.page] or [tables[0].only(self.shown), *tables[1:]]
@@ -307,29 +282,33 @@ class Experiment:
     ) -> None:
         """Write the rows, the whole table, the page with its tables, and the figure into the folder ``out``."""
         finished = results.rows(jobs)
-        write_atomically(
-            out / f"{self.name}.json", json.dumps([*finished, *results.failed(jobs)], indent=2) + "\n"
-        )
+        rows = [*finished, *results.failed(jobs)]
+        write_atomically(out / f"{self.name}.json", json.dumps(rows, indent=2) + "\n")
         whole.save(out, self.name)
-        # tables with notes below them
-        first, *others = tables
-        asked = f"{self.question}\n\n" if self.question else ""
-        page = f"# {first.title}\n\n{asked}{first.markdown()}\n"
-        page += "".join(f"## {table.title}\n\n{table.markdown()}\n" for table in others)
-        notes = provenance(len(jobs), results, jobs)
-        if self.page or self.shown:
-            notes.insert(1, f"`{self.name}.csv`, which it writes into `--out`, has all lines and columns")
-        page += "".join(f"- {note}\n" for note in notes)
+        notes = provenance(results, jobs, self.name if self.page or self.shown else "")
+        drawn = ""
         if self.figure is not None and finished:
-            self.figure(results.all(jobs) if self.failures else finished, out / f"{self.name}.svg")
-            page += f"\n![{first.title}]({self.name}.svg)\n"
-        write_atomically(out / f"{self.name}.md", page)
+            drawn = self.name
+            self.figure(results.all(jobs) if self.costs else finished, out / f"{drawn}.svg")
+        write_atomically(out / f"{self.name}.md", page(tables, self.question, notes, drawn))
 
 
-def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list[str]:
-    """How to make these results again, and what is missing from them: lines for a page."""
+def page(tables: Sequence[Table], question: str, notes: Sequence[str], figure: str) -> str:
+    """Tables with notes below them; ``question`` and the name of the figure may be empty."""
+    first, *others = tables
+    asked = f"{question}\n\n" if question else ""
+    told = f"# {first.title}\n\n{asked}{first.markdown()}\n"
+    told += "".join(f"## {table.title}\n\n{table.markdown()}\n" for table in others)
+    told += "".join(f"- {note}\n" for note in notes)
+    return told + (f"\n![{first.title}]({figure}.svg)\n" if figure else "")
+
+
+def provenance(results: Results, jobs: Sequence[Parameters], shortened: str = "") -> list[str]:
+    """How to make these results again, and what is missing from them: lines for a page; ``shortened``: the name of its table, if it is."""
     seeds = sorted({job["seed"] for job in jobs if "seed" in job})
     notes = [f"Made by `{command()}`"]
+    if shortened:
+        notes.append(f"`{shortened}.csv`, which it writes into `--out`, has all lines and columns")
     if seeds:
         told = (
             f"{seeds[0]} to {seeds[-1]}" if seeds == [*range(seeds[0], seeds[-1] + 1)] else str(seeds)[1:-1]
@@ -337,13 +316,12 @@ def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list
         notes.append(f"Seeds: {told if len(seeds) > 1 else seeds[0]}")
     notes += [f"With {versions}" for versions in results.made_with(jobs)]
     done = len(results.rows(jobs))
-    if done < count:
-        notes.append(f"{done} of {count} jobs are in the table")
+    if done < len(jobs):
+        notes.append(f"{done} of {len(jobs)} jobs are in the table")
     for row in results.failed(jobs):
         error = row.pop("error")
-        notes.append(
-            f"Failed: {', '.join(f'{k} {v}' for k, v in row.items() if v not in ([], None))}: {error}"
-        )
+        job = ", ".join(f"{name} {value}" for name, value in row.items() if value not in ([], None))
+        notes.append(f"Failed: {job}: {error}")
     return notes
 
 

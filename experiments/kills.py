@@ -23,10 +23,10 @@ from time import monotonic, sleep
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from aam_vision.run.summary import TIMES
 from aam_vision.support.commandline import Progress, check_writable, run_command
+from experiments.options import about
 from experiments.programs import command
 from experiments.tables import Row, Table
 
@@ -237,9 +237,9 @@ CASES = (
 
 
 def kills(
-    kills: Annotated[int, typer.Option(min=1, help="How many kills, shared out over the cases.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Of the moments.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder for the runs and the table.")] = Path("runs/kills"),
+    kills: Annotated[int, about("How many kills, shared out over the cases.", min=1)] = 200,
+    seed: Annotated[int, about("Of the moments.", min=0)] = 0,
+    out: Annotated[Path, about("Folder for the runs and the table.")] = Path("runs/kills"),
 ) -> int:
     """Kill runs and agents at random moments, and see that they go on as if nothing had been.
 

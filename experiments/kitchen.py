@@ -19,15 +19,7 @@ import numpy as np
 from aam_vision.envs.policies import Objective, PolicyAgent
 from aam_vision.interrogation.chance.observations import SideEffect
 from aam_vision.model.pddl import read_domain
-from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
-    Assignment,
-    Atom,
-    LiftedAtom,
-    Outcome,
-    cases,
-)
+from aam_vision.model.strips import ActionHeader, ActionSchema, Assignment, Atom, LiftedAtom, Outcome, cases
 from experiments.objectives import World, ending, goal_of
 
 WORDS = read_domain(Path(__file__).with_name("kitchen.pddl")).vocabulary

@@ -11,9 +11,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from time import process_time
-from typing import Annotated
-
-import typer
+from typing import Annotated, Any
 
 from aam_vision import interrogate
 from aam_vision.interrogation.task.result import read_mode
@@ -23,7 +21,8 @@ from aam_vision.report import evaluation
 from aam_vision.run import targets
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Domains, Experiment, FirstSeed, Scale, Seeds, Size, chosen, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import Domains, FirstSeed, Names, Seeds, Size, about, chosen
 from experiments.tables import Row, Summary, as_named, average, share, spread_of, total
 
 DEFAULT = ("blocksworld", "gripper", "satellite", "logistics")
@@ -49,15 +48,15 @@ summary = Summary(
 
 
 def noise(
-    rates: Annotated[list[float] | None, typer.Option(help="Flip rates (repeatable).")] = None,
-    refusals: Annotated[list[float] | None, typer.Option(help="Refusal rates (repeatable).")] = None,
+    rates: Annotated[list[float] | None, about("Flip rates (repeatable).")] = None,
+    refusals: Annotated[list[float] | None, about("Refusal rates (repeatable).")] = None,
     domain: Domains = None,
-    access: Annotated[list[str] | None, typer.Option(help="Accesses (repeatable).")] = None,
+    access: Annotated[Names, about("Accesses (repeatable).")] = None,
     seeds: Seeds = 20,
     first_seed: FirstSeed = 0,
     size: Size = 2,
-    max_steps: Annotated[int, typer.Option(min=1, help="Attempted steps of a run at most.")] = 3000,
-    confirm: Annotated[bool, typer.Option("--confirm", help="Take no answer at its word.")] = False,
+    max_steps: Annotated[int, about("Attempted steps of a run at most.", min=1)] = 3000,
+    confirm: Annotated[bool, about("Take no answer at its word.", "--confirm")] = False,
     scale: Scale = Scale(processes=1, out=Path("runs/noise")),
 ) -> int:
     """How often models are exact, and how often something certain is wrong, by rates of error.
@@ -83,24 +82,14 @@ def noise(
 
 
 def noisy_interrogation(
-    *,
-    env: str,
-    access: str,
-    flip_rate: float,
-    refusal_rate: float,
-    seed: int,
-    size: int,
-    max_steps: int,
-    confirm: bool,
+    *, env: str, access: str, flip_rate: float, refusal_rate: float, seed: int, size: int, **asked: Any
 ) -> Row:
-    """One interrogation, as the command makes it."""
+    """One interrogation, as the command makes it; ``asked`` are further arguments of ``interrogate``."""
     target = targets.from_environment(env, access=access, size=size, seed=seed)
     if flip_rate or refusal_rate:
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)
     began = process_time()
-    result = interrogate(
-        target.agent, seed=seed, max_steps=max_steps, confirm=confirm, go_on=False, raises=False
-    )
+    result = interrogate(target.agent, seed=seed, **asked, go_on=False, raises=False)
     seconds = process_time() - began
     assert target.truth is not None, "packaged domains tell the truth afterwards"
     truth, counts = target.truth(), result.counts

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import product
 from typing import Any, NamedTuple
 
 import gymnasium
 
 from aam_vision.envs.policies import Objective, PolicyAgent
 from aam_vision.interrogation.chance.observations import SideEffect, side_effects
+from aam_vision.interrogation.controls.giving import ground
 from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import (
     ActionHeader,
@@ -70,12 +70,7 @@ class World(NamedTuple):
 
 def instructions(agent: PolicyAgent) -> list[GroundAction]:
     """All that an agent can be told: every instruction, with every choice of different objects of its types."""
-    return [
-        GroundAction(one.name, objects)
-        for one in agent.headers
-        for objects in product(*map(agent.objects.of_type, one.types))
-        if len({*objects}) == one.arity
-    ]
+    return ground(agent.headers, State(frozenset(), agent.objects))
 
 
 def goal_of(agent: PolicyAgent, header: ActionHeader) -> LiftedAtom:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
 import aam_vision
@@ -40,6 +39,7 @@ from aam_vision.training.described import PROBLEM, pictured_scene
 from aam_vision.training.labelling.settings import MOST_SCENES, Way
 from aam_vision.training.regions import middle
 from experiments.interrogations import likeness
+from experiments.options import about
 from experiments.tables import Row, told
 
 if TYPE_CHECKING:
@@ -122,10 +122,8 @@ def taken(domain: ImageDomain, number: int, seed: int) -> list[Labelled]:
     found = []
     for one in islice(source(np.random.default_rng([seed, 83])), number):
         nothing = np.zeros(one.frame.shape[:2], bool)
-        masks = {
-            **dict.fromkeys(scene.looks, nothing),
-            **{one.scene.looks[thing]: mask for thing, mask in one.masks.items()},
-        }
+        masks = dict.fromkeys(scene.looks, nothing)
+        masks |= {one.scene.looks[thing]: mask for thing, mask in one.masks.items()}
         true, unknown = (
             frozenset(Atom(name, tuple(one.scene.looks[thing] for thing in about)) for name, about in atoms)
             for atoms in (one.true, one.unknown)
@@ -330,17 +328,13 @@ def _frame(values: NDArray[Any]) -> Frame:
 
 
 def page_labels(
-    out: Annotated[Path, typer.Option(help="Folder for labels and weights.")],
-    env: Annotated[str, typer.Option(help="Environment whose pictures have no cells.")] = "tabletop",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of pictures, choice and weights.")] = 0,
-    pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = MOST_SCENES,
-    number: Annotated[int, typer.Option(min=1, help="Pictures to choose from, or to read.")] = TAKEN,
-    runs: Annotated[
-        int, typer.Option(min=1, help="Runs under each disturbance, with seeds of their own.")
-    ] = 1,
-    disturbed: Annotated[
-        bool, typer.Option("--disturbed", help="Only read, with the weights in the folder.")
-    ] = False,
+    out: Annotated[Path, about("Folder for labels and weights.")],
+    env: Annotated[str, about("Environment whose pictures have no cells.")] = "tabletop",
+    seed: Annotated[int, about("Seed of pictures, choice and weights.", min=0)] = 0,
+    pictures: Annotated[int, about("Pictures to label at most.", min=1)] = MOST_SCENES,
+    number: Annotated[int, about("Pictures to choose from, or to read.", min=1)] = TAKEN,
+    runs: Annotated[int, about("Runs under each disturbance, with seeds of their own.", min=1)] = 1,
+    disturbed: Annotated[bool, about("Only read, with the weights in the folder.", "--disturbed")] = False,
 ) -> None:
     """Label pictures as a person at the page does, and count the clicks.
 

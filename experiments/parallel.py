@@ -19,7 +19,6 @@ from time import perf_counter, sleep
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove
 from aam_vision.agents.decorator import AgentDecorator
@@ -36,6 +35,7 @@ from aam_vision.run import targets
 from aam_vision.run.targets.copied import SIMULATING
 from aam_vision.run.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.support.commandline import Progress, check_writable, run_command
+from experiments.options import Names, about
 from experiments.tables import Row, Table
 
 HELD_OUT_STATES = 200  # states in which the learned model is compared with the true one
@@ -70,11 +70,6 @@ class SlowSimulator(SimulatorDecorator):
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
         sleep(self._seconds)
         return super().instruct(name, objects)
-
-
-def slow_agent(agent: Agent, seconds: float) -> Agent:
-    """The agent, slowed down; made in the process of a worker."""
-    return SlowAgent(agent, seconds)
 
 
 def slow_simulators(env: str, seconds: float) -> list[Simulator]:
@@ -125,10 +120,10 @@ def interrogated(
 def _slow(env: str, agent: Agent, seconds: float, workers: Workers) -> tuple[Agent, Crew | None]:
     """The agent, slowed down, and its workers if there are several."""
     if not isinstance(agent, ImageAgent):
-        slow = slow_agent(agent, seconds)
+        slow = SlowAgent(agent, seconds)
         if workers.number == 1:
             return slow, None
-        crew = workers.crew(partial(slow_agent, agent, seconds), prove)
+        crew = workers.crew(partial(SlowAgent, agent, seconds), prove)
         return StatelessCopies(agent, crew), crew
     simulators = slow_simulators(env, seconds)
     seeing: Crew | None = None
@@ -153,18 +148,14 @@ def _kill(crew: Crew | None, kills: int, apart: float, seed: int, over: Event) -
 
 
 def parallel(
-    env: Annotated[list[str] | None, typer.Option(help="Agents: rovers, sokoban, ... (repeatable).")] = None,
-    workers: Annotated[list[int] | None, typer.Option(help="Numbers of workers (repeatable).", min=1)] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Interrogations of each.")] = 1,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
-    seconds: Annotated[float, typer.Option(min=0, help="Time that a step takes.")] = 0.5,
-    kills: Annotated[
-        int, typer.Option(min=0, help="Workers to kill in one more run of the most workers.")
-    ] = 0,
-    address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster, or local, instead of processes.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the table.")] = Path("runs/parallel"),
+    env: Annotated[Names, about("Agents: rovers, sokoban, ... (repeatable).")] = None,
+    workers: Annotated[list[int] | None, about("Numbers of workers (repeatable).", min=1)] = None,
+    seeds: Annotated[int, about("Interrogations of each.", min=1)] = 1,
+    first_seed: Annotated[int, about("The first seed.", min=0)] = 0,
+    seconds: Annotated[float, about("Time that a step takes.", min=0)] = 0.5,
+    kills: Annotated[int, about("Workers to kill in one more run of the most workers.", min=0)] = 0,
+    address: Annotated[str | None, about("Of a Ray cluster, or local, instead of processes.")] = None,
+    out: Annotated[Path, about("Folder for the table.")] = Path("runs/parallel"),
 ) -> int:
     """Measure interrogations of slow agents with one worker and with several.
 

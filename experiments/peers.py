@@ -24,7 +24,6 @@ from time import monotonic
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from aam_vision.model import domains
 from aam_vision.model.pddl import domain_text, problem_text, read_domain, read_problem
@@ -32,7 +31,8 @@ from aam_vision.model.strips import Model, State
 from aam_vision.report import evaluation
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import AamError, UnusableInput
-from experiments.jobs import Domains, Experiment, Scale, Seeds, Size, chosen, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import Domains, Seeds, Size, about, chosen
 from experiments.tables import Column, Row, Summary, Table, Value, average, counts, share, spread_of
 
 ONLINE = ("this toolkit", "OLAM", "information gain")
@@ -97,8 +97,8 @@ QUESTION = (
 def peers(
     domain: Domains = None,
     seeds: Seeds = 3,
-    steps: Annotated[int, typer.Option(min=1, help="Steps that a learner may attempt.")] = 200,
-    peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 120,
+    steps: Annotated[int, about("Steps that a learner may attempt.", min=1)] = 200,
+    peer_seconds: Annotated[float, about("Seconds that it may learn.", min=1)] = 120,
     size: Size = 2,
     scale: Scale = Scale(out=Path("runs/peers")),
 ) -> int:
@@ -191,10 +191,8 @@ def judged(
     if ended != "learned":
         return row
     said = json.loads((folder / "learn.json").read_text(encoding="utf-8"))
-    row |= {
-        "steps_taken": said["steps"],
-        **{one: said.get(one) for one in ("claims", "cpu_s", "certain", "falsely")},
-    }
+    row["steps_taken"] = said["steps"]
+    row |= {one: said.get(one) for one in ("claims", "cpu_s", "certain", "falsely")}
     try:
         row["equivalent"] = right(folder / "learned.pddl")
         row["right_after"] = _right_after(folder, said["course"], right) if row["equivalent"] else None

@@ -16,7 +16,6 @@ from time import process_time
 from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
-import typer
 
 from aam_vision.model.pddl import Problem
 from aam_vision.model.strips import Model, State
@@ -24,7 +23,8 @@ from aam_vision.planning.engines import planner_named
 from aam_vision.planning.planner import Limits
 from aam_vision.report import evaluation
 from aam_vision.support.commandline import Progress, run_command
-from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, Seeds, chosen, every
+from experiments.jobs import Experiment, Parameters, Scale, every
+from experiments.options import FirstSeed, Names, Seeds, about, chosen
 from experiments.tables import Column, Row, Summary, Table, average, counts, share, spread_of, total
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ VIP: Final = {
 
 
 def pictures(
-    domain: Annotated[list[str] | None, typer.Option(help="A domain; several times for several.")] = None,
+    domain: Annotated[Names, about("A domain; several times for several.")] = None,
     seeds: Seeds = 3,
     first_seed: FirstSeed = 0,
-    labels: Annotated[int, typer.Option(min=20, help="Pictures of digits to label.")] = LABELS,
-    states: Annotated[int, typer.Option(min=1, help="Pictures to read that nobody labelled.")] = 400,
+    labels: Annotated[int, about("Pictures of digits to label.", min=20)] = LABELS,
+    states: Annotated[int, about("Pictures to read that nobody labelled.", min=1)] = 400,
     scale: Scale = Scale(out=Path("runs/pictures")),
 ) -> int:
     """From a few labelled pictures to a model and plans, in the domains of those who learn from pictures.

@@ -19,8 +19,6 @@ from time import process_time
 from traceback import extract_tb
 from typing import Annotated, NamedTuple
 
-import typer
-
 from aam_vision import interrogate
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.moves import Asked
@@ -30,7 +28,8 @@ from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom, GroundAction, Model, State, lifted_atoms
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Accesses, Experiment, FirstSeed, Parameters, Scale, batches
+from experiments.jobs import Experiment, Parameters, Scale, batches
+from experiments.options import Accesses, FirstSeed, Names, about
 from experiments.random_strips import Domain, all_bindings, random_domain, reachable
 from experiments.tables import Row, Summary, as_named, part, per, pooled, total
 
@@ -59,9 +58,9 @@ class Verdict(NamedTuple):
 
 
 def random_domains(
-    runs: Annotated[int, typer.Option(min=1, help="Domains, each under every access and policy.")] = 500,
+    runs: Annotated[int, about("Domains, each under every access and policy.", min=1)] = 500,
     access: Accesses = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Only this policy (repeatable).")] = None,
+    policy: Annotated[Names, about("Only this policy (repeatable).")] = None,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/random_domains")),
 ) -> int:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -22,14 +21,14 @@ from aam_vision.interrogation.task.result import differences
 from aam_vision.model import domains
 from aam_vision.model.strips import ActionSchema, Model, lifted_atoms
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Domains, Experiment, FirstSeed, Scale, Seeds, Size, chosen, every
-from experiments.tables import Column, Row, Summary, share, spread_of
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import Domains, FirstSeed, Seeds, Size, about, chosen
+from experiments.tables import Row, Summary, among, share, spread_of
 
 
 def _over(run: Row) -> int:
     """Queries beyond one pass, and one for every palm tuple that has changed."""
-    beyond: int = run["queries"] - run["lower_bound"] - run["changed"]
-    return beyond
+    return int(run["queries"] - run["lower_bound"] - run["changed"])
 
 
 summary = Summary(
@@ -51,20 +50,15 @@ summary = Summary(
 )
 
 
-def _unchanged(name: str) -> Column:
-    """A column about the agents that are as before."""
-    return spread_of(lambda run: run[name] if run["changes"] == 0 else None)
-
-
 page = Summary(
     "Re-assessment with `--prior` of agents that may have changed, settable access",
     {
         "domain": "env",
-        "unchanged: one pass": _unchanged("lower_bound"),
-        "queries": _unchanged("queries"),
-        "without --prior": _unchanged("queries_without"),
-        "steps": _unchanged("steps"),
-        "without": _unchanged("steps_without"),
+        "unchanged: one pass": among(spread_of("lower_bound"), changes=0),
+        "queries": among(spread_of("queries"), changes=0),
+        "without --prior": among(spread_of("queries_without"), changes=0),
+        "steps": among(spread_of("steps"), changes=0),
+        "without": among(spread_of("steps_without"), changes=0),
         "changed: most over": lambda runs: max((_over(run) for run in runs if run["changes"]), default=None),
         "all: exact": share("exact"),
     },
@@ -81,9 +75,7 @@ QUESTION = (
 
 def reassessment(
     domain: Domains = None,
-    changes: Annotated[
-        list[int] | None, typer.Option(help="How many changes (repeatable); default 0, 1, 3.")
-    ] = None,
+    changes: Annotated[list[int] | None, about("How many changes (repeatable); default 0, 1, 3.")] = None,
     seeds: Seeds = 10,
     first_seed: FirstSeed = 0,
     size: Size = 3,

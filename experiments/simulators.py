@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from aam_vision.envs import DOMAINS
 from aam_vision.envs.registry import board_domain
 from aam_vision.interrogation.policies.registry import policy_for
@@ -19,7 +17,8 @@ from aam_vision.model.query import Access
 from aam_vision.planning.engines import planner_named
 from aam_vision.support.commandline import run_command
 from experiments.interrogations import interrogation
-from experiments.jobs import Experiment, FirstSeed, Scale, Seeds, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import FirstSeed, Names, Seeds, about
 from experiments.tables import Summary, as_named, average, queries_figure, share, spread_of
 
 PAPER = {"sokoban": 201, "doors": 252}  # queries in the paper (Sec. "Empirical Evaluation", simulators)
@@ -47,13 +46,11 @@ QUESTION = (
 
 
 def simulators(
-    env: Annotated[
-        list[str] | None, typer.Option(help="Environments (repeatable); default every one.")
-    ] = None,
+    env: Annotated[Names, about("Environments (repeatable); default every one.")] = None,
     seeds: Seeds = 10,
     first_seed: FirstSeed = 0,
-    policy: Annotated[str, typer.Option(help="How questions are chosen.")] = "economical",
-    planner: Annotated[str, typer.Option(help="What plans.")] = "pyperplan",
+    policy: Annotated[str, about("How questions are chosen.")] = "economical",
+    planner: Annotated[str, about("What plans.")] = "pyperplan",
     scale: Scale = Scale(out=Path("runs/simulators")),
 ) -> int:
     """Queries, steps and time on the image environments, beside the paper's.

@@ -15,7 +15,6 @@ from time import process_time
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.bare import BareSymbolicAgent, control_of
 from aam_vision.agents.decorator import AgentDecorator
@@ -26,7 +25,8 @@ from aam_vision.model.strips import GroundAction, State
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.support.commandline import run_command
-from experiments.jobs import Experiment, FirstSeed, Parameters, Scale
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import FirstSeed, Names, about
 from experiments.random_strips import random_domain
 from experiments.tables import Row, Summary, average, total
 
@@ -57,10 +57,8 @@ summary = Summary(
 
 
 def slips(
-    runs: Annotated[int, typer.Option(min=1, help="Agents of each world.")] = 100,
-    env: Annotated[
-        list[str] | None, typer.Option(help="Image domains (repeatable) instead of random ones.")
-    ] = None,
+    runs: Annotated[int, about("Agents of each world.", min=1)] = 100,
+    env: Annotated[Names, about("Image domains (repeatable) instead of random ones.")] = None,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(processes=1, out=Path("runs/slips")),
 ) -> int:
@@ -70,11 +68,7 @@ def slips(
         python -m experiments.slips --runs 100
         python -m experiments.slips --env doors --env maze --runs 5
     """
-    jobs: list[Parameters] = [
-        {"world": world, "seed": seed}
-        for world in env or [RANDOM]
-        for seed in range(first_seed, first_seed + runs)
-    ]
+    jobs = every(world=env or RANDOM, seed=range(first_seed, first_seed + runs))
     return Experiment("slips", interrogated, summary).run(jobs, scale)
 
 

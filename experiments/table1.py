@@ -11,9 +11,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import pvariance
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated
 
 from aam_vision.interrogation.policies.registry import POLICIES, policy_for
 from aam_vision.model.query import Access
@@ -21,8 +19,9 @@ from aam_vision.planning.engines import PYPERPLAN, planner_named
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import interrogation
-from experiments.jobs import Domains, Experiment, Parameters, Scale, Size, chosen, every
-from experiments.tables import Row, Summary, Table, Value, as_named, average, queries_figure, share, spread_of
+from experiments.jobs import Experiment, Parameters, Scale, every
+from experiments.options import Domains, Names, Size, about, chosen
+from experiments.tables import Row, Summary, Table, among, as_named, average, queries_figure, share, spread_of
 
 PAPER = {
     "gripper": 17, "blocksworld": 48, "miconic": 39, "parking": 63, "logistics": 68, "satellite": 41, "termes": 134,
@@ -37,8 +36,7 @@ SHOWN = (
 
 
 def _time(run: Row) -> float:
-    milliseconds: float = 1000 * run["seconds"] / max(1, run["queries"])
-    return milliseconds
+    return float(1000 * run["seconds"] / max(1, run["queries"]))
 
 
 summary = Summary(
@@ -65,20 +63,13 @@ summary = Summary(
 
 def page(rows: Sequence[Row]) -> Table:
     """One line per domain, with the runs of every policy; these have all planners, which differ in time."""
-
-    def of(policy: str, what: Value, planner: str = "") -> Value:
-        def value(run: Row) -> Any:
-            if run["policy"] != policy or planner not in ("", run["planner"]):
-                return None
-            return run[what] if isinstance(what, str) else what(run)
-
-        return value
-
     columns = {name: summary.columns[name] for name in ("domain", "|P*|", "paper", "lower bound")}
     for policy in dict.fromkeys(row["policy"] for row in rows):
-        columns |= {f"{policy}: {name}": spread_of(of(policy, name)) for name in ("queries", "steps")}
+        columns |= {
+            f"{policy}: {name}": among(spread_of(name), policy=policy) for name in ("queries", "steps")
+        }
         for planner in dict.fromkeys(row["planner"] for row in rows):
-            columns[f"{policy}: ms, {planner}"] = average(of(policy, _time, planner))
+            columns[f"{policy}: ms, {planner}"] = among(average(_time), policy=policy, planner=planner)
     return Summary(f"{summary.title}; ms a query", {**columns, "exact": share("exact")}, by=("env",))(rows)
 
 
@@ -89,15 +80,13 @@ QUESTION = (
 
 
 def table1(
-    policy: Annotated[
-        list[str] | None, typer.Option(help="economical, aia (repeatable); default both.")
-    ] = None,
-    planner: Annotated[list[str] | None, typer.Option(help="Planners (repeatable).")] = None,
+    policy: Annotated[Names, about("economical, aia (repeatable); default both.")] = None,
+    planner: Annotated[Names, about("Planners (repeatable).")] = None,
     domain: Domains = None,
-    problems: Annotated[int, typer.Option(min=1, help="Problems of every domain.")] = 10,
+    problems: Annotated[int, about("Problems of every domain.", min=1)] = 10,
     size: Size = 2,
     benchmarks: Annotated[
-        Path | None, typer.Option(help="Original files: DIR/<domain>/domain.pddl and instances/*.pddl.")
+        Path | None, about("Original files: DIR/<domain>/domain.pddl and instances/*.pddl.")
     ] = None,
     scale: Scale = Scale(out=Path("runs/table1")),
 ) -> int:

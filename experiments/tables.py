@@ -11,6 +11,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
@@ -46,17 +47,15 @@ class Table:
 
     def only(self, columns: Sequence[str]) -> Table:
         """The table with these columns, in its own order; with all if none are named."""
-        places = [place for place, column in enumerate(self.columns) if column in (columns or self.columns)]
+        kept = [column in (columns or self.columns) for column in self.columns]
         return Table(
-            self.title,
-            [self.columns[place] for place in places],
-            [[row[place] for place in places] for row in self.rows],
+            self.title, [*compress(self.columns, kept)], [[*compress(row, kept)] for row in self.rows]
         )
 
-    def print(self, columns: Sequence[str] = (), console: Console | None = None) -> None:
+    def print(self, columns: Sequence[str] = ()) -> None:
         """Show it in the terminal, or only some columns of it."""
         told = self.only(columns)
-        console = console or Console()
+        console = Console()
         if not console.is_terminal:
             console.width = WIDE
         shown = RichTable(title=told.title, title_justify="left", box=box.SIMPLE_HEAD)
@@ -181,6 +180,16 @@ def counts(what: Value) -> Callable[[list[Row]], str]:
 def per(what: Value, number: Value, digits: int) -> Callable[[list[Row]], float]:
     """A column of one total for each of another."""
     return lambda rows: round(sum(values(rows, what)) / max(1, sum(values(rows, number))), digits)
+
+
+def percent(what: Value, of: Value | None = None) -> Callable[[list[Row]], str]:
+    """A column of one total in a hundred of another, or of the rows."""
+    return lambda rows: f"{100 * total(what)(rows) / max(1, total(of)(rows) if of else len(rows)):.1f}"
+
+
+def among(column: Callable[[list[Row]], Any], **wanted: Any) -> Callable[[list[Row]], Any]:
+    """A column about those rows of a group that have these values."""
+    return lambda rows: column([row for row in rows if all(row[name] == wanted[name] for name in wanted)])
 
 
 def spread_of(what: Value) -> Callable[[list[Row]], str]:

@@ -15,11 +15,11 @@ from time import process_time
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 import aam_vision
 from aam_vision.support.commandline import run_command
 from experiments.interrogations import likeness
+from experiments.options import about
 from experiments.tables import Row, told
 
 STATES = 300  # reachable states of held-out scenes on which a model is compared with the intended one
@@ -27,8 +27,8 @@ DRAWN = 4  # scenes that are drawn
 
 
 def tabletop(
-    seeds: Annotated[int, typer.Option(min=1, help="Interrogations, from seed 0.")] = 5,
-    picture: Annotated[Path | None, typer.Option(help="Only draw some scenes into this file.")] = None,
+    seeds: Annotated[int, about("Interrogations, from seed 0.", min=1)] = 5,
+    picture: Annotated[Path | None, about("Only draw some scenes into this file.")] = None,
 ) -> int:
     """Interrogate the arm on a table by states that are told, and compare with what is intended.
 

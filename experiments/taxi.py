@@ -11,25 +11,25 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any
 
-import gymnasium
 import numpy as np
-import typer
 from gymnasium.envs.toy_text.taxi import TaxiEnv
 
-from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.restoring import attributes
 from aam_vision.envs.worlds import taxi as world
-from aam_vision.envs.worlds.taxi import INSTRUCTIONS, VOCABULARY, cell, intended, scene, true_state
+from aam_vision.envs.worlds.taxi import INSTRUCTIONS, VOCABULARY, cell, intended, true_state
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.model.query import Access
 from aam_vision.model.strips import GroundAction, Model, Objects, State
 from aam_vision.report import evaluation
 from aam_vision.support.commandline import Progress, run_command
+from experiments.options import about
 from experiments.tables import Row, told
 
 HELD_OUT_STEPS = 500
@@ -38,18 +38,15 @@ HISTORY = 120  # steps of a held-out history at most
 
 
 def taxi(
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 6,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    seeds: Annotated[int, about("How many seeds.", min=1)] = 6,
+    first_seed: Annotated[int, about("The first of them.", min=0)] = 0,
     fuel: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help="Moves until hidden fuel is spent (repeatable); default 10, 30."),
+        list[int] | None, about("Moves until hidden fuel is spent (repeatable); default 10, 30.", min=1)
     ] = None,
-    access: Annotated[str, typer.Option(help="What the driver allows: snapshot or reset.")] = "snapshot",
-    exam: Annotated[int | None, typer.Option(min=0, help="Steps of the examination.")] = None,
-    steps: Annotated[int, typer.Option(min=10, help="Training steps.")] = 800,
-    out: Annotated[Path, typer.Option(help="Where classifiers are kept for the next time.")] = Path(
-        "runs/taxi"
-    ),
+    access: Annotated[str, about("What the driver allows: snapshot or reset.")] = "snapshot",
+    exam: Annotated[int | None, about("Steps of the examination.", min=0)] = None,
+    steps: Annotated[int, about("Training steps.", min=10)] = 800,
+    out: Annotated[Path, about("Where classifiers are kept for the next time.")] = Path("runs/taxi"),
 ) -> int:
     """Whether classifiers that misread some states, or hidden fuel, end in a model that is complete and wrong.
 
@@ -131,76 +128,63 @@ def predictions(model: Model, fuel: int | None, rng: np.random.Generator) -> Ite
             env.reset(seed=int(rng.integers(2**31)))
             left = int(rng.integers(1, HISTORY + 1))
         left -= 1
-        before = true_state(env.unwrapped)
+        before = true_state(env)
         options = meant(env)
         possible = rng.random() < 0.5
         action = options[int(rng.integers(len(options)))] if possible else sample(before.objects, rng)
         done = attempt(env, action)
-        yield model.run(before, [action]) == (int(done), true_state(env.unwrapped))
+        yield model.run(before, [action]) == (int(done), true_state(env))
 
 
 # Gymnasium's Taxi with a tank that nothing shows, and few labelled images: what is needed besides the world of that name.
 
 
 PICTURES = 160  # labelled images to train on
-STATES = 500
 
 
-class Fuel(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A tank that nothing shows: after so many steps the taxi does not move any more."""
+class Fuel(world.Turning):
+    """A tank that nothing shows: after so many moves since the last reset the taxi does not move any more."""
 
-    def __init__(self, env: gymnasium.Env[Any, Any], steps: int) -> None:
-        super().__init__(env)
-        self._steps = steps
+    def __init__(self, moves: float) -> None:
+        super().__init__(render_mode="rgb_array")
+        self._moves = moves
         self.driven = 0
 
-    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+    def reset(self, **given: Any) -> Any:
         self.driven = 0
-        return self.env.reset(**given)
+        return super().reset(**given)
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        taxi: Any = self.unwrapped
-        if action < len(world.DIRECTIONS) and self.driven >= self._steps:
-            return taxi.s, -1, False, False, {}
-        before = taxi.s
-        found = self.env.step(action)
-        self.driven += action < len(world.DIRECTIONS) and taxi.s != before
+    def step(self, action: int) -> Any:
+        drives, before = action < len(world.DIRECTIONS), self.s
+        if drives and self.driven >= self._moves:
+            return before, -1, False, False, {}
+        found = super().step(action)
+        self.driven += drives and self.s != before
         return found
 
 
-def token(env: gymnasium.Env[Any, Any]) -> tuple[Any, int]:
-    """All that the environment remembers."""
-    return world.token(env), env.driven if isinstance(env, Fuel) else 0
+token, put = attributes("s", "lastaction", "taxi_orientation", "driven")
 
 
-def put(env: gymnasium.Env[Any, Any], kept: tuple[Any, int]) -> None:
-    """Bring the environment back to where a token was taken."""
-    there, driven = kept
-    world.put(env, there)
-    if isinstance(env, Fuel):
-        env.driven = driven
-
-
-def make(fuel: int | None = None) -> gymnasium.Env[Any, Any]:
+def make(fuel: int | None = None) -> Fuel:
     """The environment; with ``fuel`` it moves so many times after every reset."""
-    taxi = world.make()
-    return taxi if fuel is None else Fuel(taxi, fuel)
+    return Fuel(inf if fuel is None else fuel)
 
 
 def states() -> list[State]:
     """Every state of the board."""
     taxi, found = TaxiEnv(), []
-    for taxi.s in range(STATES):
+    for taxi.s in range(world.STATES):
         found.append(true_state(taxi))
     return found
 
 
-def meant(env: gymnasium.Env[Any, Any]) -> list[GroundAction]:
+def meant(env: Fuel) -> list[GroundAction]:
     """All instructions that mean anything at present, and change something without walls and an empty tank."""
     return [
         GroundAction(one.header.name, objects)
         for one in INSTRUCTIONS
-        for objects in one.meant(env.unwrapped)
+        for objects in one.meant(env)
         if one.header.name == "move" or objects[1] in map(cell, world.STANDS)
     ]
 
@@ -212,14 +196,14 @@ def sample(objects: Objects, rng: np.random.Generator) -> GroundAction:
     return GroundAction(header.name, tuple(pool[int(rng.integers(len(pool)))] for pool in pools))
 
 
-def attempt(env: gymnasium.Env[Any, Any], action: GroundAction) -> bool:
+def attempt(env: Fuel, action: GroundAction) -> bool:
     """Tell the driver something, without pictures; False, and no change, if it cannot be done."""
     (told,) = (one for one in INSTRUCTIONS if one.header.name == action.name)
-    if action.objects not in told.meant(env.unwrapped):
+    if action.objects not in told.meant(env):
         return False
-    here, before = token(env), world.watch(env.unwrapped)
+    here, before = token(env), world.watch(env)
     env.step(told.actions(*action.objects) if callable(told.actions) else told.actions)
-    if world.watch(env.unwrapped) != before:
+    if world.watch(env) != before:
         return True
     put(env, here)
     return False
@@ -227,21 +211,7 @@ def attempt(env: gymnasium.Env[Any, Any], action: GroundAction) -> bool:
 
 def environment(fuel: int | None = None) -> OwnEnvironment:
     """The taxi with ``PICTURES`` labelled images to train on, and others to evaluate on."""
-    taught, unseen = (world.shake_among(np.arange(first, len(world.SHOWN), 2)) for first in (0, 1))
-    return OwnEnvironment(
-        name="taxi",
-        visual=VOCABULARY,
-        instructions=INSTRUCTIONS,
-        make=lambda: make(fuel),
-        scene=scene,
-        seeds=(0, 1, 2),
-        pictures=labelled_images([make], scene, world.labels, taught),
-        unseen=labelled_images([make], scene, world.labels, unseen),
-        number=PICTURES,
-        restore=(token, put),
-        stops=False,
-        truth=intended,
-    )
+    return replace(world.world(), make=lambda: make(fuel), number=PICTURES, restore=(token, put))
 
 
 if __name__ == "__main__":

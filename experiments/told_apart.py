@@ -22,7 +22,6 @@ from time import process_time
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.comparing import ALPHA, differences
@@ -30,8 +29,8 @@ from aam_vision.interrogation.chance.interrogating import interrogation
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.support.commandline import run_command
-from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, FirstSeed, Scale, batches
+from experiments.jobs import Experiment, Scale, batches
+from experiments.options import FirstSeed, about, check_probabilities
 from experiments.tables import Row, Summary, as_named, per, pooled, total
 from experiments.weak_dependence import hand
 
@@ -40,12 +39,10 @@ LOOKS = 1.02  # both are compared when they have executed this many times as man
 
 
 def told_apart(
-    one: Annotated[float, typer.Option(help="How often the one version picks up.")] = 0.9,
-    other: Annotated[float, typer.Option(help="How often the other does.")] = 0.7,
-    comparisons: Annotated[int, typer.Option(min=1, help="How many pairs are compared.")] = 100,
-    within: Annotated[
-        float, typer.Option(help="Half width of the intervals after which nothing is left to ask.")
-    ] = 0.05,
+    one: Annotated[float, about("How often the one version picks up.")] = 0.9,
+    other: Annotated[float, about("How often the other does.")] = 0.7,
+    comparisons: Annotated[int, about("How many pairs are compared.", min=1)] = 100,
+    within: Annotated[float, about("Half width of the intervals after which nothing is left to ask.")] = 0.05,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/told-apart")),
 ) -> int:
@@ -55,9 +52,7 @@ def told_apart(
         python -m experiments.told_apart --one 0.9 --other 0.7
         python -m experiments.told_apart --one 0.9 --other 0.9 --comparisons 400
     """
-    for name, value in (("one", one), ("other", other)):
-        if not 0 < value < 1:
-            raise UnusableInput("give a probability between 0 and 1", name, value)
+    check_probabilities(one=one, other=other)
     versions = {"one": one, "other": other, "within": within}
     jobs = [{**versions, **seeds} for seeds in batches(first_seed, comparisons, BATCH)]
     return Experiment("told_apart", batch, summary).run(jobs, scale)
@@ -83,9 +78,8 @@ def compared(one: float, other: float, within: float, seed: int) -> tuple[int, i
     versions = []
     for number, probability in enumerate((one, other)):
         model, start = hand(probability)
-        agent = SymbolicAgent(
-            model, [start], refuses_surely=True, chance=np.random.default_rng([seed, number])
-        )
+        chance = np.random.default_rng([seed, number])
+        agent = SymbolicAgent(model, [start], refuses_surely=True, chance=chance)
         versions.append(interrogation(agent, np.random.default_rng([seed, number, 1]), Options(within)))
     known: list[tuple[ActionKnowledge, ...]] = [(), ()]
     going = [True, True]

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from aam_vision.model import domains
 from aam_vision.model.query import Access
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES, HONEST, SEVERAL
-from experiments.jobs import Accesses, Domains, Exam, Experiment, FirstSeed, Parameters, Scale, Size, chosen
+from experiments.jobs import Experiment, Parameters, Scale
+from experiments.options import Accesses, Domains, Exam, FirstSeed, Names, Size, about, chosen
 from experiments.programs import FAULTS
 from experiments.tables import (
     Column,
@@ -69,25 +69,16 @@ QUESTION = (
 
 
 def trust(
-    runs: Annotated[
-        int, typer.Option(min=1, help="Interrogations, spread evenly over what there is.")
-    ] = 1000,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(help=f"Only {', '.join(KINDS)}, or {BOTH} (repeatable).", metavar="KIND"),
-    ] = None,
-    family: Annotated[list[str] | None, typer.Option(help="Only these families (repeatable).")] = None,
+    runs: Annotated[int, about("Interrogations, spread evenly over what there is.", min=1)] = 1000,
+    kind: Annotated[Names, about(f"Only {', '.join(KINDS)}, or {BOTH} (repeatable).", metavar="KIND")] = None,
+    family: Annotated[Names, about("Only these families (repeatable).")] = None,
     access: Accesses = None,
     domain: Domains = None,
     first_seed: FirstSeed = 0,
     size: Size = 2,
     exam: Exam = None,
-    copies: Annotated[
-        int, typer.Option(min=1, help="Ask what so many copies would be asked (run --workers).")
-    ] = 1,
-    goes_on: Annotated[
-        bool, typer.Option("--goes-on", help="Go on from diagnoses, and say what was learned.")
-    ] = False,
+    copies: Annotated[int, about("Ask what so many copies would be asked (run --workers).", min=1)] = 1,
+    goes_on: Annotated[bool, about("Go on from diagnoses, and say what was learned.", "--goes-on")] = False,
     scale: Scale = Scale(processes=1, out=Path("runs/trust")),
 ) -> int:
     """Whether any run ends silently wrong, over noise, faults and domains.
@@ -168,16 +159,14 @@ def several_at_once() -> list[dict[str, Any]]:
 
 def kind_of(case: Parameters) -> str:
     """Which of ``KINDS`` a case is."""
-    agent: str = case["agent"]
-    start, _, what = agent.partition(": ")
+    start, _, what = str(case["agent"]).partition(": ")
     if what in HONEST or not (what or case["flip_rate"] or case["refusal_rate"]):
         return "honest"
     return start if what else "noise"
 
 
 def _label(row: Row) -> str:
-    agent: str = row["agent"]
-    start, _, what = agent.partition(": ")
+    start, _, what = str(row["agent"]).partition(": ")
     label = what if start in ("fault", BOTH) else start
     if start != "program" and not what and kind_of(row) == "noise":
         label += ", refusals only" if not row["flip_rate"] else f", misread {row['flips']}"

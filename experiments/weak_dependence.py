@@ -14,7 +14,6 @@ from time import process_time
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.interrogating import interrogate
@@ -24,8 +23,8 @@ from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Model, State
 from aam_vision.support.commandline import run_command
-from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Experiment, FirstSeed, Scale, every
+from experiments.jobs import Experiment, Scale, every
+from experiments.options import FirstSeed, about, check_probabilities
 from experiments.tables import Row, Summary, as_named, per
 
 ACCESS = ["settable", "snapshot", "reset"]
@@ -44,12 +43,10 @@ summary = Summary(
 
 
 def weak_dependence(
-    dry: Annotated[float, typer.Option(help="How often a dry block is picked up.")] = 0.8,
-    wet: Annotated[float, typer.Option(help="How often a wet one is.")] = 0.5,
-    within: Annotated[
-        list[float] | None, typer.Option(help="Half width of the intervals (repeatable).")
-    ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Interrogations for each access and width.")] = 20,
+    dry: Annotated[float, about("How often a dry block is picked up.")] = 0.8,
+    wet: Annotated[float, about("How often a wet one is.")] = 0.5,
+    within: Annotated[list[float] | None, about("Half width of the intervals (repeatable).")] = None,
+    seeds: Annotated[int, about("Interrogations for each access and width.", min=1)] = 20,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/weak-dependence")),
 ) -> int:
@@ -59,9 +56,7 @@ def weak_dependence(
         python -m experiments.weak_dependence
         python -m experiments.weak_dependence --dry 0.9 --wet 0.8 --within 0.05
     """
-    for name, value in (("dry", dry), ("wet", wet)):
-        if not 0 < value < 1:
-            raise UnusableInput("give a probability between 0 and 1", name, value)
+    check_probabilities(dry=dry, wet=wet)
     half_widths = {"within": within or WITHIN, "access": ACCESS}
     jobs = every(**half_widths, dry=dry, wet=wet, first_seed=first_seed, count=seeds)
     return Experiment("weak_dependence", interrogations, summary).run(jobs, scale)
@@ -73,9 +68,8 @@ def interrogations(*, access: str, within: float, dry: float, wet: float, first_
     found = missed = steps = 0
     for seed in range(first_seed, first_seed + count):
         model, start = hand(dry, wet)
-        agent = SymbolicAgent(
-            model, [start], Access(access), refuses_surely=True, chance=np.random.default_rng([seed, 4])
-        )
+        chance = np.random.default_rng([seed, 4])
+        agent = SymbolicAgent(model, [start], Access(access), refuses_surely=True, chance=chance)
         result = interrogate(agent, np.random.default_rng(seed), Options(within))
         pick = result.actions[0]
         known = [atom.predicate for atom in pick.index.select(pick.dependence.atoms)] == ["wet"]

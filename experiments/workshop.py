@@ -19,6 +19,7 @@ import numpy as np
 
 from aam_vision.envs.policies import Objective, PolicyAgent
 from aam_vision.interrogation.chance.observations import SideEffect
+from aam_vision.interrogation.controls.giving import ground
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import (
     ActionHeader,
@@ -48,11 +49,7 @@ FACTS = {
 }
 """How often each fact is true where pursuits begin."""
 OBJECTIVES = ("plugged", "not plugged", "live", "not live", "not dusty", "not alarm")
-STEPS = [
-    GroundAction(one.header.name, objects)
-    for one in BELIEVED.actions
-    for objects in product(*map(THINGS.of_type, one.header.types))
-]
+STEPS = ground(BELIEVED.headers, State(frozenset(), THINGS))
 """The actions of the environment."""
 NEEDS, TWO, SLIPS, BREAKS, BEYOND, WHERE, TRUSTS = 0.4, 0.3, 0.4, 0.3, 0.3, 0.5, 0.5
 """Shares of the skills: that need a literal more, of these that need two; that succeed at times only; that change something else, of these

@@ -10,14 +10,13 @@ import sys
 from time import process_time
 from typing import Annotated
 
-import typer
-
 import aam_vision
 from aam_vision.envs.registry import image_domain
 from aam_vision.run.targets import from_environment
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import likeness
+from experiments.options import Names, about
 from experiments.tables import Row, told
 
 TASKS = (
@@ -33,15 +32,10 @@ STATES = 300  # reachable states of held-out problems on which a model is compar
 
 
 def worlds(
-    task: Annotated[
-        list[str] | None,
-        typer.Option(help="A world to interrogate (repeatable); default: some of every kind."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the interrogations.")] = 0,
-    exam: Annotated[int | None, typer.Option(min=0, help="Steps of the examination.")] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="Only list MiniGrid's tasks, with what is not covered.")
-    ] = False,
+    task: Annotated[Names, about("A world to interrogate (repeatable); default: some of every kind.")] = None,
+    seed: Annotated[int, about("Seed of the interrogations.", min=0)] = 0,
+    exam: Annotated[int | None, about("Steps of the examination.", min=0)] = None,
+    listed: Annotated[bool, about("Only list MiniGrid's tasks, with what is not covered.", "--list")] = False,
 ) -> int:
     """Interrogate ready-made worlds from images, and compare with what is intended.
 

@@ -104,9 +104,7 @@ def refused_for_count(setting: Setting, rng: np.random.Generator) -> Fault:
                 if matters(setting, action, test := more(predicate, most)):
                     options.append((action, test))
     action, test = one_of(options, rng)
-    atoms = own(setting.model, setting.header(action))
-    if any(coincides(setting, action, where(atom, True), test) for atom in atoms):
-        raise Unsuitable  # the same
+    _check_untold(setting, action, test)
     return Conditional(setting, (action,), test=test)
 
 
@@ -133,9 +131,7 @@ def refused_unless_one_of_two(setting: Setting, rng: np.random.Generator) -> Fau
         matters(dressed, action, test) for test in (neither, marked(True, False), marked(False, True))
     ):
         raise Unsuitable
-    atoms = own(dressed.model, dressed.header(action))
-    if any(coincides(dressed, action, where(atom, True), neither) for atom in atoms):
-        raise Unsuitable  # a precondition tells the same
+    _check_untold(dressed, action, neither)
     return Conditional(dressed, (action,), test=neither)
 
 
@@ -247,6 +243,13 @@ def coincides(setting: Setting, action: str, one: Test, other: Test) -> bool:
     """Whether two tests come out alike in all steps of an action in the sample, or always differently."""
     same = {one(state, step) is other(state, step) for state, step, _ in setting.sample[action]}
     return len(same) == 1
+
+
+def _check_untold(setting: Setting, action: str, test: Test) -> None:
+    """Unsuitable if an atom of the parameters tells the same as a test: that is a precondition."""
+    atoms = own(setting.model, setting.header(action))
+    if any(coincides(setting, action, where(atom, True), test) for atom in atoms):
+        raise Unsuitable
 
 
 def explanations(setting: Setting, action: str, condition: LiftedAtom) -> list[LiftedAtom]:
@@ -389,9 +392,9 @@ def _exchanged(schema: ActionSchema, turned: Sequence[int]) -> ActionSchema:
 LIT, LAMP = "lit", "lamp"  # a predicate and a type that are added, for objects that no action names
 
 
-def lamp_of_every_step(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Every step switches a lamp on or off."""
-    return Conditional(_with_lamps(setting, 1, rng), tuple(setting.sample), _counting)
+def lamps_of_every_step(count: int, setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step switches a lamp on or off, and another one if the first was on: two count to four together."""
+    return Conditional(_with_lamps(setting, count, rng), tuple(setting.sample), _counting)
 
 
 def lamp_of_one_action(setting: Setting, rng: np.random.Generator) -> Fault:
@@ -400,11 +403,6 @@ def lamp_of_one_action(setting: Setting, rng: np.random.Generator) -> Fault:
     return Conditional(
         _with_lamps(setting, 1, rng), (action,), _counting, condition=LiftedAtom(LIT, (OTHER,))
     )
-
-
-def two_lamps(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Every step switches one lamp, and another one if the first was on: together they count to four."""
-    return Conditional(_with_lamps(setting, 2, rng), tuple(setting.sample), _counting)
 
 
 def lamp_of_a_count(setting: Setting, rng: np.random.Generator) -> Fault:

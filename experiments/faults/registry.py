@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
-from inspect import signature
 from itertools import permutations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,21 +61,20 @@ class Counter(Fault):
     def detail(self) -> str:
         return f"{self.uses} uses"
 
-    def fresh(self, state: State) -> Hashable:
+    def fresh(self, state: State) -> Any:
         return self.uses
 
     def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
-        return world.hidden == 0
+        return bool(world.hidden == 0)
 
-    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
-        assert isinstance(world.hidden, int), "a number of uses"
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Any:
         return max(0, world.hidden - (executed and step.name in self.actions))
 
 
 class EpisodeEnd(Counter):
     """The same for all steps, refused ones included."""
 
-    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Any:
         return super().remembers(world, step, True)
 
 
@@ -86,8 +85,20 @@ class Pending(NamedTuple):
     value: bool
 
 
+class Later(Fault):
+    """An executed step has consequences that come later, as what is hidden says; a refused one has none."""
+
+    def executed(self, world: World, step: GroundAction, state: State) -> World:
+        """The world after a step that leads an honest agent to a state."""
+        raise NotImplementedError
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        state = self.setting.outcome(world.state, step)
+        return Outcome(False, world) if state is None else Outcome(True, self.executed(world, step, state))
+
+
 @dataclass(eq=False, kw_only=True)
-class Delayed(Fault):
+class Delayed(Later):
     """One effect of an action comes with the next executed step."""
 
     effect: LiftedAtom
@@ -96,23 +107,20 @@ class Delayed(Fault):
     def detail(self) -> str:
         return self.effect.predicate
 
-    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
-        state = self.setting.outcome(world.state, step)
-        if state is None:
-            return Outcome(False, world)
+    def executed(self, world: World, step: GroundAction, state: State) -> World:
         touched, pending = world.state.true ^ state.true, None
         if step.name in self.actions:
             atom = self.effect.ground(step.objects)
             if atom in touched:
                 pending = Pending(atom, atom in state.true)
                 state = with_value(state, atom, atom in world.state.true)
-        if isinstance(world.hidden, Pending) and world.hidden.atom not in touched:
+        if world.hidden is not None and world.hidden.atom not in touched:
             state = with_value(state, *world.hidden)
-        return Outcome(True, World(state, pending))
+        return World(state, pending)
 
 
 @dataclass(eq=False, kw_only=True)
-class WearingOff(Fault):
+class WearingOff(Later):
     """One effect of an action is undone so many executed steps later, unless a step has changed its atom meanwhile."""
 
     effect: LiftedAtom
@@ -122,25 +130,21 @@ class WearingOff(Fault):
     def detail(self) -> str:
         return f"{self.effect.predicate} for {self.lasting} steps"
 
-    def fresh(self, state: State) -> Hashable:
+    def fresh(self, state: State) -> Any:
         return ()
 
-    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
-        state = self.setting.outcome(world.state, step)
-        if state is None:
-            return Outcome(False, world)
+    def executed(self, world: World, step: GroundAction, state: State) -> World:
         touched = world.state.true ^ state.true
-        assert isinstance(world.hidden, tuple), "atoms, each with the steps that its value lasts"
         lasting = {atom: left - 1 for atom, left in world.hidden if atom not in touched}
         undone = frozenset(atom for atom, left in lasting.items() if not left)
         if step.name in self.actions and (atom := self.effect.ground(step.objects)) in touched:
             lasting[atom] = self.lasting
         hidden = tuple((atom, left) for atom, left in lasting.items() if left)
-        return Outcome(True, World(replace(state, true=state.true ^ undone), hidden))
+        return World(replace(state, true=state.true ^ undone), hidden)
 
 
 @dataclass(eq=False, kw_only=True)
-class AtSetTime(Fault):
+class AtSetTime(Later):
     """With a certain executed step of each episode an atom becomes false, whatever is done; it may become true again, and so on."""
 
     atom: Atom
@@ -152,14 +156,10 @@ class AtSetTime(Fault):
     def detail(self) -> str:
         return f"{self.atom} with step {self.time}"
 
-    def fresh(self, state: State) -> Hashable:
+    def fresh(self, state: State) -> Any:
         return 0
 
-    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
-        state = self.setting.outcome(world.state, step)
-        if state is None:
-            return Outcome(False, world)
-        assert isinstance(world.hidden, int), "executed steps"
+    def executed(self, world: World, step: GroundAction, state: State) -> World:
         true, since = state.true, world.hidden + 1 - self.time
         if self.returns and since > 0:
             since %= self.lasts + self.returns
@@ -167,7 +167,7 @@ class AtSetTime(Fault):
             true -= {self.atom}
         elif since == self.lasts:
             true |= {self.atom}
-        return Outcome(True, World(replace(state, true=true), world.hidden + 1))
+        return World(replace(state, true=true), world.hidden + 1)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -182,26 +182,21 @@ class Spoiling(Fault):
     def detail(self) -> str:
         return f"after {self.spoiler}"
 
-    def fresh(self, state: State) -> Hashable:
+    def fresh(self, state: State) -> Any:
         return frozenset[str]()
 
     def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
-        assert isinstance(world.hidden, frozenset), "names of objects"
         return step.objects[self.place] in world.hidden
 
-    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
-        assert isinstance(world.hidden, frozenset), "names of objects"
-        return (
-            world.hidden | {step.objects[self.spoiled]}
-            if executed and step.name == self.spoiler
-            else world.hidden
-        )
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Any:
+        spoils = executed and step.name == self.spoiler
+        return world.hidden | {step.objects[self.spoiled]} if spoils else world.hidden
 
     def struck(self, nature: Nature) -> list[tuple[State, GroundAction, bool]]:
         """Steps of its actions in walks of the honest agent, each with whether the fault would strike there."""
         found = []
         for walk in self.setting.walks:
-            hidden: Hashable = frozenset[str]()
+            hidden = frozenset[str]()
             for before, step, _ in walk:
                 world = World(before, hidden)
                 if step.name in self.actions:
@@ -213,11 +208,10 @@ class Spoiling(Fault):
 class Stale(Fault):
     """Whether a step can be executed is judged by the state before the last executed step."""
 
-    def fresh(self, state: State) -> Hashable:
+    def fresh(self, state: State) -> Any:
         return state
 
     def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
-        assert isinstance(world.hidden, State), "the state before"
         if self.setting.outcome(world.hidden, step) is None:
             return Outcome(False, world)
         after = self.setting.model.schema(step.name).successor(world.state, step.objects)
@@ -229,14 +223,9 @@ def hidden_counter(setting: Setting, rng: np.random.Generator) -> Fault:
     return Counter(setting, (some_action(setting, rng, OFTEN),), uses=int(rng.integers(2, 6)))
 
 
-def hidden_fuel(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Every step is refused after 8 to 25 steps."""
-    return Counter(setting, tuple(setting.sample), uses=int(rng.integers(8, 26)))
-
-
-def episode_end(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Every step is refused after 8 to 25 attempted steps."""
-    return EpisodeEnd(setting, tuple(setting.sample), uses=int(rng.integers(8, 26)))
+def limited_steps(kind: type[Counter], setting: Setting, rng: np.random.Generator) -> Fault:
+    """Every step is refused after 8 to 25 steps, executed or (``EpisodeEnd``) attempted ones."""
+    return kind(setting, tuple(setting.sample), uses=int(rng.integers(8, 26)))
 
 
 def fault_after_uses(setting: Setting, rng: np.random.Generator) -> Fault:
@@ -272,10 +261,7 @@ def changes_at_set_time(setting: Setting, rng: np.random.Generator) -> Fault:
         and everywhere.issuperset(atom.objects)
         and sum(atom in true for true in late) > len(late) / 2
     ]
-    if not often:
-        raise Unsuitable
-    atom = often[int(rng.integers(len(often)))]
-    return _goes_on(AtSetTime(setting, tuple(setting.sample), atom=atom, time=time), rng)
+    return _goes_on(AtSetTime(setting, tuple(setting.sample), atom=one_of(often, rng), time=time), rng)
 
 
 def comes_and_goes(setting: Setting, rng: np.random.Generator) -> Fault:
@@ -349,18 +335,18 @@ def fault_after_process_uses(setting: Setting, rng: np.random.Generator) -> Faul
     return Changing(setting, (action,), lacking(effect), since=lambda nature: nature.uses[action] >= most)
 
 
-def drift_of_effect(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+def drift_of_effect(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action loses an effect in the course of an interrogation."""
     action = some_action(setting, rng)
-    since = _later(setting, rng, access)
+    since = _later(setting, rng)
     return Changing(setting, (action,), lacking(some_effect(setting, action, rng)), since=since)
 
 
-def drift_of_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+def drift_of_precondition(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action gets a further precondition in the course of an interrogation."""
     action, condition = some_condition(setting, "own", rng)
     test = where(condition, bool(rng.integers(2)))
-    return Changing(setting, (action,), test=test, since=_later(setting, rng, access))
+    return Changing(setting, (action,), test=test, since=_later(setting, rng))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -376,7 +362,7 @@ class Updated(Fault):
         )
 
 
-def lost_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+def lost_precondition(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action loses a precondition in the course of an interrogation; Unsuitable if that seldom makes a difference."""
     strict = setting.model.schema(some_action(setting, rng))
     lost = one_of(sorted(strict.positive, key=str), rng)
@@ -392,12 +378,12 @@ def lost_precondition(setting: Setting, rng: np.random.Generator, access: Access
     if sum(map(freed, some)) < SHARES[0] * len(some):
         raise Unsuitable
     then = Fault(setting.with_model(Model(setting.model.vocabulary, actions)))
-    since = _later(setting, rng, access)
+    since = _later(setting, rng)
     return Updated(setting, (strict.header.name,), condition=lost, then=then, since=since)
 
 
-def _later(setting: Setting, rng: np.random.Generator, access: Access) -> Callable[[Nature], bool]:
-    least = HONEST_STEPS[setting.domain][access.value]
+def _later(setting: Setting, rng: np.random.Generator) -> Callable[[Nature], bool]:
+    least = HONEST_STEPS[setting.domain][setting.access.value]
     moment = int(rng.uniform(*PORTIONS) * least)
     return lambda nature: nature.clock >= moment
 
@@ -414,39 +400,36 @@ class Seen(Fault):
 
     only_seen = True
     noisy: bool = True
-    _atoms: dict[Objects, list[Atom]] = field(default_factory=dict, init=False, repr=False)
 
     def atoms(self, objects: Objects) -> list[Atom]:
         """All atoms that name no object twice, in a fixed order."""
-        if objects not in self._atoms:
-            self._atoms[objects] = distinct_atoms(self.setting.model.vocabulary, objects)
-        return self._atoms[objects]
+        return distinct_atoms(self.setting.model.vocabulary, objects)
 
 
 class MisreadLook(Seen):
     """One atom is misread in a few looks."""
 
     def see(self, world: World, nature: Nature) -> State:
-        if nature.rng.random() >= LOOK_RATE:
-            return world.state
-        atoms = self.atoms(world.state.objects)
-        atom = atoms[int(nature.rng.integers(len(atoms)))]
-        return with_value(world.state, atom, atom not in world.state.true)
+        hit = nature.rng.random() < LOOK_RATE
+        return self.misread(world.state, nature.rng) if hit else world.state
+
+    def misread(self, state: State, rng: np.random.Generator) -> State:
+        """What is seen at such a look."""
+        atom = one_of(self.atoms(state.objects), rng)
+        return with_value(state, atom, atom not in state.true)
 
 
-class Confused(Seen):
+class Confused(MisreadLook):
     """Two objects of one type are taken for each other in a few looks."""
 
-    def see(self, world: World, nature: Nature) -> State:
-        if nature.rng.random() >= LOOK_RATE:
-            return world.state
-        objects = world.state.objects
+    def misread(self, state: State, rng: np.random.Generator) -> State:
+        objects = state.objects
         kinds = [kind for kind in dict.fromkeys(objects.values()) if len(objects.of_type(kind)) > 1]
-        names = objects.of_type(kinds[int(nature.rng.integers(len(kinds)))])
-        one, other = (names[int(number)] for number in nature.rng.permutation(len(names))[:2])
+        names = objects.of_type(one_of(kinds, rng))
+        one, other = (names[int(number)] for number in rng.permutation(len(names))[:2])
         turned = {one: other, other: one}
-        true = {Atom(p, tuple(turned.get(name, name) for name in row)) for p, row in world.state.true}
-        return replace(world.state, true=frozenset(true))
+        true = {Atom(p, tuple(turned.get(name, name) for name in row)) for p, row in state.true}
+        return replace(state, true=frozenset(true))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -456,14 +439,9 @@ class MisreadStates(Seen):
     seed: int  # of the choice of states and atoms
     states: float  # the share of states that are misread
     share: float | None = None  # the share of their atoms; None for one atom
-    _read: dict[State, State] = field(default_factory=dict, init=False, repr=False)
 
     def see(self, world: World, nature: Nature) -> State:
-        if world.state not in self._read:
-            self._read[world.state] = self._seen(world.state)
-        return self._read[world.state]
-
-    def _seen(self, state: State) -> State:
+        state = world.state
         text = "\n".join(map(str, sorted(state.true)))
         digest = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
         rng = np.random.default_rng([self.seed, digest])
@@ -480,10 +458,10 @@ class MisreadStates(Seen):
 class Lagging(Seen):
     """The image is that before the last executed step."""
 
-    def fresh(self, state: State) -> Hashable:
+    def fresh(self, state: State) -> Any:
         return state
 
-    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Any:
         return world.state if executed else world.hidden
 
     def see(self, world: World, nature: Nature) -> State:
@@ -510,7 +488,7 @@ LARGEST = {Access.TRAJECTORY: 1}
 class Kind:
     """One family of faults."""
 
-    make: Callable[..., Fault]
+    make: Callable[[Setting, np.random.Generator], Fault]
     """A fault of this family in a setting; raises ``Unsuitable`` where there is none."""
     right: tuple[str, ...]
     """Families of ``examination.findings`` that name it rightly; none for honest agents."""
@@ -538,8 +516,8 @@ HONEST: Mapping[str, Kind] = {
 }
 FAULTY: Mapping[str, Kind] = {
     "hidden counter": Kind(hidden_counter, ("hidden",)),
-    "hidden fuel": Kind(hidden_fuel, ("hidden",)),
-    "episode end": Kind(episode_end, ("hidden",)),
+    "hidden fuel": Kind(partial(limited_steps, Counter), ("hidden",)),
+    "episode end": Kind(partial(limited_steps, EpisodeEnd), ("hidden",)),
     "fault after k uses in an episode": Kind(fault_after_uses, ("hidden",)),
     "delayed effect": Kind(delayed_effect, ("hidden",)),
     "stale state": Kind(_as_it_is(Stale), ("hidden", "misread")),
@@ -560,9 +538,9 @@ FAULTY: Mapping[str, Kind] = {
     "objects confused": Kind(_as_it_is(Confused), ("misread", "random")),
     "states misread": Kind(misread_states, ("misread",)),
     "lagging image": Kind(_as_it_is(Lagging), ("misread", "hidden")),
-    "lamp of every step": Kind(conditional.lamp_of_every_step, ("conditional",)),
+    "lamp of every step": Kind(partial(conditional.lamps_of_every_step, 1), ("conditional",)),
     "lamp of one action": Kind(conditional.lamp_of_one_action, ("conditional",)),
-    "two lamps": Kind(conditional.two_lamps, ("conditional",)),
+    "two lamps": Kind(partial(conditional.lamps_of_every_step, 2), ("conditional",)),
     "lamp of a count": Kind(conditional.lamp_of_a_count, ("conditional",)),
     "effect on all objects": Kind(conditional.effect_on_all, ("conditional",)),
     "effect wears off": Kind(effect_wears_off, ("hidden",)),
@@ -585,14 +563,12 @@ def faulty_agent(family: str, access: Access | str, seed: int, size: int = 2) ->
     families = {**FAMILIES, **SEVERAL}
     allowed, number = Access(access), list(families).index(family)
     rng = np.random.default_rng([seed, 5, number])
-    make = families[family].make
-    given = {"access": allowed} if "access" in signature(make).parameters else {}
     while True:
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
         largest = min(size, LARGEST.get(allowed, size))
         setting = Setting.of(domain, allowed, largest, int(rng.integers(2**31)))
         try:
-            fault = make(setting, rng, **given)
+            fault = families[family].make(setting, rng)
         except Unsuitable:
             continue
         nature = np.random.default_rng([seed, 6, number, list(Access).index(allowed)])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class World(NamedTuple):
     """Everything that a snapshot brings back."""
 
     state: State  # the true symbolic state
-    hidden: Hashable = None
-    """A part that no predicate speaks of: a counter, pending effects, an earlier state."""
+    hidden: Any = None
+    """A part that no predicate speaks of and that can be hashed: a counter, pending effects, an earlier state."""
 
 
 Step = tuple[State, GroundAction, State]  # an executed step, between the states around it
@@ -79,6 +79,7 @@ class Setting:
     interrogated: int
     """The number of problems that are interrogated; the outcome is examined on the others, too."""
     seed: int
+    access: Access = Access.SNAPSHOT  # the access that the agent allows
 
     @staticmethod
     def of(domain: str, access: Access, size: int, seed: int) -> Setting:
@@ -86,7 +87,7 @@ class Setting:
         rng = np.random.default_rng([seed, 1])
         initial = tuple(generate(domain, size, rng).initial for _ in range(2 * PROBLEMS))
         interrogated = 1 if access is Access.TRAJECTORY else PROBLEMS
-        return Setting(domain, load(domain), initial, interrogated, seed)
+        return Setting(domain, load(domain), initial, interrogated, seed, access)
 
     def with_predicate(
         self,
@@ -208,7 +209,7 @@ class Fault:
         """What else tells faults of one family apart."""
         return ""
 
-    def fresh(self, state: State) -> Hashable:
+    def fresh(self, state: State) -> Any:
         """What is hidden at the beginning of an episode."""
         return None
 
@@ -216,7 +217,7 @@ class Fault:
         """Whether a step of ``actions`` that an honest agent would execute has the consequence."""
         return False
 
-    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Any:
         """What is hidden after a step."""
         return world.hidden
 

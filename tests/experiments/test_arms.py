@@ -9,7 +9,7 @@ from aam_vision.interrogation.chance.observations import SideEffect
 from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import Atom, GroundAction
 from experiments.arms import ARMS, BLOCKS, MOVES, Flaws, Pile, Table, flawed, pursued, reachable
-from experiments.capabilities import assessed, planted
+from experiments.capabilities import planted
 from experiments.objectives import instructions
 
 RED, GREEN, BLUE = BLOCKS
@@ -30,10 +30,8 @@ def test_what_is_worked_out_by_hand_is_what_an_arm_does(flaws: Flaws) -> None:
                 changed = {one for one in state.true ^ table.true if {*one.objects} <= {*step.objects}}
                 came.add((state.true ^ changed) | ({Atom(CLAIMED, ())} if claimed else set()))
             assert came == {one.true for one in model.schema(step.name).successors(state, step.objects)}
-    if flaws in (
-        Flaws(),
-        Flaws(tower=True),
-    ):  # a tower that is taken along is no side effect, one that is taken down is
+    # a tower that is taken along is no side effect, one that is taken down is
+    if flaws in (Flaws(), Flaws(tower=True)):
         assert (DOWN in ARMS.side_effects(agent, flaws)["achieve-edge"]) is not flaws.tower
 
 
@@ -70,12 +68,7 @@ def test_arms_lose_what_they_carry_as_often_as_they_are_said_to() -> None:
     assert abs(sum(one.achieved for one in ends) - 210) < 30
 
 
-def test_an_assessment_of_an_arm_is_held_against_its_flaws_by_steps_that_can_happen() -> None:
-    row = assessed(world="tabletop", access="reset", within=0.2, steps=60, seed=2)
-    assert row["found"] + len(row["missed"]) == row["objectives"] == 5
-    assert 0 < row["right"] <= row["intervals"]
-    assert (row["lies"], row["wrong"]) == (0, [])
-    assert row["distance"] < 0.5
+def test_an_arm_is_held_against_its_flaws_by_steps_that_can_happen() -> None:
     _, model, _, walked = planted("tabletop", "reset", 1)
     for before, step, after in walked[:200]:
         assert model.schema(step.name).successors(before, step.objects)[after] > 0

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from experiments import digests
-from tests.commands import refused
 
 
 def test_another_seed_gives_another_digest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,8 +22,3 @@ def test_controls_are_digested_with_their_questions_and_weights_too() -> None:
     # that weights are the same each time is told by the sessions of training
     name, found = digests.trained("hanoi")
     assert (name, len(found["digest"])) == ("hanoi trained", 16)
-
-
-def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
-    said = refused("experiments.digests", "--out", "d.json", "--kind", "magic", cwd=tmp_path, kept=tmp_path)
-    assert "--kind magic: unknown; use one of ipc, access" in said

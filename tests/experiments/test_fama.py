@@ -12,7 +12,7 @@ from aam_vision.model import domains
 from aam_vision.model.strips import lifted_atoms
 from experiments.fama import FAMA, curves, draw, fama_table, measure, overlap
 from experiments.tables import Row
-from tests.commands import called, refused
+from tests.commands import called
 
 
 def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -37,12 +37,6 @@ def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_wa
     assert "6 of 6 jobs were done before" in again.stderr
     assert again.stdout == first.stdout
     assert (tmp_path / "fama.svg").read_text() == figure, "the same data give the same figure"
-
-
-def test_bad_input_is_one_line(tmp_path: Path) -> None:
-    said = refused("experiments.fama", "--domain", "chess", "--out", "out", cwd=tmp_path, kept=tmp_path)
-    assert "--domain chess: unknown; use one of blocksworld, gripper" in said
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture(scope="module")

@@ -162,15 +162,10 @@ def test_a_delayed_effect_comes_with_the_next_executed_step() -> None:
         late = 0
         for (query, response), (then, after) in pairwise([*walk(agent, 200)]):
             (step,), before = query.plan, query.initial.state
-            atom, honest = (
-                fault.effect.ground(step.objects),
-                fault.setting.outcome(agent.world_of(query.initial).state, step),
-            )
-            if (
-                step.name not in fault.actions
-                or not response.executed
-                or before.value(atom) == honest.value(atom)
-            ):
+            atom = fault.effect.ground(step.objects)
+            honest = fault.setting.outcome(agent.world_of(query.initial).state, step)
+            struck = step.name in fault.actions and response.executed
+            if not struck or before.value(atom) == honest.value(atom):
                 continue  # it has no effect here
             assert response.final.state.value(atom) == before.value(atom)
             if after.executed and atom not in touched(agent, then):

@@ -84,9 +84,8 @@ def test_runs_over_the_limit_are_in_the_table(tmp_path: Path) -> None:
     late = ("4", "--out", tmp_path / "late", "--job-seconds", "0.001")
     called("experiments.growth", *asked, *late, cwd=tmp_path, code=1)
     assert (tmp_path / "late" / "growth.md").read_text().count("| over the limit |") == 2
-    rows[1] = {name: rows[1][name] for name in ("family", "size", "access", "seed")} | {
-        "error": "over its limit of 1 s"
-    }
+    job = {name: rows[1][name] for name in ("family", "size", "access", "seed")}
+    rows[1] = {**job, "error": "over its limit of 1 s"}
     status = summary(rows).columns.index("status")
     assert [line[status] for line in summary(rows).rows] == ["complete", "over the limit"]
     assert exponents(rows).rows[0][-1] == "1/2"

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from aam_vision.support.errors import UnusableInput
-from experiments.jobs import Results, Scale, batches, chosen, every
+from experiments.jobs import Results, Scale, batches, every
+from experiments.options import chosen
 from experiments.tables import Row
 
 

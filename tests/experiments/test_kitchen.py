@@ -9,7 +9,6 @@ import pytest
 from aam_vision.envs.policies import Objective
 from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import Atom, GroundAction, State
-from experiments.capabilities import assessed
 from experiments.kitchen import COOKS, POTS, Flaws, Kitchen, flawed, scripted
 from experiments.objectives import beyond, instructions
 from tests.profiles import first
@@ -70,9 +69,3 @@ def test_soup_that_is_left_alone_is_not_stirred_any_more() -> None:
         pursue = scripted(Flaws(patience=0.0))
         assert not pursue(kitchen, kitchen.seen, Objective(Atom("cooked", ("pot-1",))), 0)
     assert kitchen.pots["pot-1"] == "raw"
-
-
-def test_an_assessment_of_a_cook_is_held_against_its_flaws() -> None:
-    row = assessed(world="kitchen", access="reset", within=0.2, steps=60, seed=2)
-    assert row["found"] + len(row["missed"]) == row["objectives"] == 6
-    assert not row["wrong"]

@@ -25,13 +25,8 @@ def test_a_run_is_exact_or_says_that_it_is_in_doubt(access: str, rate: float) ->
 
 
 def test_a_complete_model_that_is_not_exact_is_silently_wrong() -> None:
-    row = JOB | {
-        "access": "settable",
-        "flip_rate": 0.1,
-        "refusal_rate": 0.0,
-        "exact": False,
-        "complete": True,
-    }
+    rates = {"access": "settable", "flip_rate": 0.1, "refusal_rate": 0.0}
+    row = {**JOB, **rates, "exact": False, "complete": True}
     row |= {"doubtful": False, "certain": 20, "wrong": 1, "steps": 10, "queries": 9, "seconds": 0.1}
     (line,) = summary([row, {**row, "exact": True, "wrong": 0}]).rows
     assert line[4:9] == ["1/2", 0, 1, 40, 1]

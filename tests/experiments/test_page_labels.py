@@ -10,15 +10,7 @@ from aam_vision.envs.registry import image_domain
 from aam_vision.training.described import PROBLEM
 from aam_vision.training.labelling import scenes
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
-from experiments.page_labels import (
-    DISTURBED,
-    Person,
-    ended,
-    interrogated,
-    page_labels,
-    read_disturbed,
-    taken,
-)
+from experiments.page_labels import DISTURBED, Person, ended, interrogated, page_labels, read_disturbed, taken
 
 
 def test_what_the_person_says_is_the_truth():

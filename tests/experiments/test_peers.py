@@ -117,19 +117,9 @@ def test_a_domain_of_amlgym_is_learned_and_scored() -> None:
 
 @installed
 def test_a_domain_is_learned_from_traces_and_what_is_certain_is_true() -> None:
-    job = {
-        "env": "grippers",
-        "problem": 0,
-        "seed": 0,
-        "steps": 0,
-        "seconds": 100,
-        "to_solve": 0,
-        "test_states": 10,
-    }
-    pair = amlgym.PASSIVE[:2]
-    own, sam = (
-        amlgym.contest(peer=peer, passive=True, **job) | {"env": "grippers", "peer": peer} for peer in pair
-    )
+    job = {"problem": 0, "seed": 0, "steps": 0, "seconds": 100, "to_solve": 0, "test_states": 10}
+    named = [{"env": "grippers", "peer": peer} for peer in amlgym.PASSIVE[:2]]
+    own, sam = (amlgym.contest(passive=True, **one, **job) | one for one in named)
     assert own["ended"] == sam["ended"] == "learned"
     assert (own["equivalent"], own["falsely"], sam["falsely"]) == (True, 0, None)
     assert own["certain"] > 0

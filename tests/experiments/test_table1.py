@@ -41,6 +41,11 @@ def test_table1_interrogates_and_reports_beside_the_paper(tmp_path: Path) -> Non
         ("table1 --address head:6379", "--address head:6379: only with the backend ray"),
         ("simulators --env chess", "no environment 'chess'"),
         ("simulators --planner oracle", "--planner oracle: unknown"),
+        ("trust --kind x", "--kind x: unknown; use one of noise, program"),
+        ("trust --family x", "--family x: unknown; use one of honest"),
+        ("trust --access x", "--access x: unknown; use one of"),
+        ("digests --kind magic", "--kind magic: unknown; use one of ipc, access"),
+        ("fama --domain chess", "--domain chess: unknown; use one of blocksworld, gripper"),
     ],
 )
 def test_bad_input_is_one_line_before_any_job_runs(asked: str, said: str, tmp_path: Path) -> None:

@@ -89,10 +89,8 @@ def test_a_figure_changes_only_with_its_data(tmp_path: Path) -> None:
 
 
 def test_the_short_page_is_made_of_results(tmp_path: Path) -> None:
-    common, job = (
-        {"env": "gripper", "lower_bound": 6, "exact": True},
-        {"env": "gripper", "peer": "OLAM", "steps": 200},
-    )
+    common = {"env": "gripper", "lower_bound": 6, "exact": True}
+    job = {"env": "gripper", "peer": "OLAM", "steps": 200}
     right = {"ended": "learned", "steps_taken": 8, "equivalent": True, "right_after": 7}
     found = {
         "table1": [

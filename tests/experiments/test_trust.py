@@ -26,7 +26,7 @@ from experiments.trust import (
     summary,
 )
 from experiments.trust_runs import PER_SITUATION, robot, trusted
-from tests.commands import called, refused
+from tests.commands import called
 from tests.profiles import crossed, some
 
 
@@ -117,13 +117,6 @@ def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp
     entries[0]["result"]["silently_wrong"] = True
     results.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     assert "silently wrong: trusted(" in called("experiments.trust", *asked, cwd=tmp_path, code=1).stderr
-
-
-@pytest.mark.parametrize("option", ["kind", "family", "access"])
-def test_an_unknown_name_is_refused(option: str, tmp_path: Path) -> None:
-    assert f"--{option} x: unknown; use one of" in refused(
-        "experiments.trust", f"--{option}", "x", cwd=tmp_path
-    )
 
 
 def test_the_robots_model_is_what_the_reference_agent_does() -> None:
