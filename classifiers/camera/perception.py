@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from math import dist
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Completion, Frame, Percept, Point, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import Weights
-from aam_vision.classifiers.backends import probabilities_of
+from aam_vision.classifiers.backends import Running, probabilities_of
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, plan_of, seen_size
 from aam_vision.classifiers.store import BACKDROP, Card, image_test, read, untaught
@@ -96,7 +96,6 @@ class CameraPerception:
         remembered: int = 4096,
         backend: str = "torch",
     ) -> None:
-
         from aam_vision.classifiers.camera.backdrop import REACH, Backdrop
         from aam_vision.classifiers.camera.network import Runner
 
@@ -124,13 +123,7 @@ class CameraPerception:
 
     @classmethod
     def load(
-        cls,
-        vocabulary: VisualVocabulary,
-        name: str,
-        folder: Path | None = None,
-        *,
-        remembered: int = 4096,
-        backend: str = "torch",
+        cls, vocabulary: VisualVocabulary, name: str, folder: Path | None = None, **how: Unpack[Running]
     ) -> CameraPerception:
         """With the weights called ``name`` in ``folder``, or the shipped ones.
 
@@ -138,7 +131,7 @@ class CameraPerception:
             UnusableInput: there are none, or they cannot be used for this vocabulary.
         """
         weights, card = read(vocabulary, name, folder, part=True)
-        return cls(vocabulary, weights, card, remembered=remembered, backend=backend)
+        return cls(vocabulary, weights, card, **how)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         """Read the first picture of a problem; ``scene.points`` tells things of one look apart.
