@@ -330,13 +330,22 @@ class AskedAtom(LabelQuestion):
 
 
 class SiteAnswers:
-    """What is known of sites by single answers."""
+    """What is known of sites by single answers.
+
+    Attributes:
+        wholes: the labels (heads,) of the sites of which all are known, in the order in which they were.
+        left_out: sites about which nobody can tell.
+    """
 
     def __init__(self, pool: Pool, heads: int) -> None:
         self.pool = pool
         self._known: Labels = np.full((len(pool.asked), heads), NO_LABEL, np.int8)
         self.wholes: dict[int, Labels] = {}
-        """The labels (heads,) of the sites of which all are known, in the order in which they were."""
+        self.left_out: set[int] = set()
+
+    def is_open(self, site: int) -> bool:
+        """Whether a site is to be asked about: a classifier is asked of it, and it is neither known nor left out."""
+        return self.pool.is_asked(site) and site not in self.wholes and site not in self.left_out
 
     def add(self, atom: AskedAtom, *, yes: bool) -> None:
         """Take in an answer, and what follows from it; UnusableInput if it contradicts others; nothing is taken in then."""
