@@ -214,10 +214,8 @@ def key(domain: ImageDomain, seed: int, side: int, fewer: int) -> str | None:
     for library in _LIBRARIES:
         with suppress(PackageNotFoundError):
             libraries[library] = version(library)
-    code, root = (
-        hashlib.sha256(),
-        Path(aam_vision.__file__).parent,
-    )  # of what draws, cuts out and labels boards
+    code, root = hashlib.sha256(), Path(aam_vision.__file__).parent
+    # of what draws, cuts out and labels boards
     for path in (path for pattern in _SOURCES for path in sorted(root.glob(pattern))):
         code.update(path.name.encode() + b"\0" + path.read_bytes())
     facts: dict[str, Any] = {

@@ -76,9 +76,7 @@ class CellTask:
         return fingerprint(data)
 
     def positives(self, data: Sequence[Example]) -> dict[str, int]:
-        counts = sum(
-            ((one.labels == 1).sum(1) for one in data), torch.zeros(len(self.heads), dtype=torch.long)
-        )
+        counts = torch.stack([(one.labels == 1).sum(1) for one in data]).sum(0)
         return dict(zip(self.heads, counts.tolist(), strict=True))
 
 
