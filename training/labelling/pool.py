@@ -404,10 +404,8 @@ class SiteAnswers:
             if len(left) == 1:
                 self.wholes[site] = left[0]
             certain = (left == left[0]).all(0) & (left[0] != NO_LABEL)
-            todo += [
-                (site, int(other), int(left[0][other]))
-                for other in np.flatnonzero(certain & (self._known[site] != left[0]))
-            ]
+            new = np.flatnonzero(certain & (self._known[site] != left[0]))
+            todo += [(site, int(other), int(left[0][other])) for other in new]
             if value == 1:
                 for number in dict.fromkeys(number for number, _ in self.pool.members[site]):
                     todo += self._counted(number, head)

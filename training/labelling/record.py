@@ -218,17 +218,12 @@ def _facts(
         state = State(answer.true, picture.scene.objects)
         masks = answer.masks if isinstance(answer, Labelled) else {}
         outlines = {thing: outline_facts(mask) for thing, mask in masks.items() if mask.any()}
-        return {
-            "true": perceived_atoms(domain, picture.scene, state),
-            **({"outlines": outlines} if outlines else {}),
-        }
+        true = {"true": perceived_atoms(domain, picture.scene, state)}
+        return {**true, "outlines": outlines} if outlines else {**true}
     heads, places = domain.visual.cell_heads(), _places(picture)
+    atoms = [(asked, value) for asked, value in told if isinstance(asked, AskedAtom)]
     yes, no, skipped = (
-        tuple(
-            (heads[asked.head], places[asked.place])
-            for asked, value in told
-            if isinstance(asked, AskedAtom) and value is wanted
-        )
+        tuple((heads[asked.head], places[asked.place]) for asked, value in atoms if value is wanted)
         for wanted in (True, False, None)
     )
     return Said(yes, no, skipped, whole_skipped=not (yes or no or skipped)).facts()
