@@ -154,10 +154,8 @@ class SceneIndex:
         return Percept(self._completion.state(true, unknown), places, refused)
 
     def _follow(self, look: _Look, sure: Truth, doubtful: Truth, before: Places | None) -> Tracked:
-        sighting = Sighting(
-            frozenset(look.names[sure[look.head, look.places]].tolist()),
-            frozenset(look.names[doubtful[look.head, look.places]].tolist()),
-        )
+        seen = [frozenset(look.names[some[look.head, look.places]].tolist()) for some in (sure, doubtful)]
+        sighting = Sighting(*seen)
         vanish = self.vocabulary.may_vanish.get(look.name, False)
         if before is None:
             return confirm(look.things, self.scene.anchors, sighting, may_vanish=vanish)

@@ -111,14 +111,12 @@ class CameraPerception:
         self._remembered = remembered
         self._memory: Recent[tuple[bytes, tuple[int, ...]], Raw] = Recent(remembered)
         self._indexed: PerObject[Scene, _Indexed] = PerObject(self._worked_out, SCENES)
-        self._compared, self._tinted, known = False, False, card.figures.get(BACKDROP)
-        self._backdrop = (
-            None
-            if known is None
-            else Backdrop.of_card(known, len(self._plan.looks), seen_size(*self._trained), card.name)
-        )
-        anywhere = np.full((len(self._plan.looks), 2), REACH, np.float32)
-        reach = anywhere if self._backdrop is None else self._backdrop.reach
+        self._compared, self._tinted = False, False
+        looks, self._backdrop = len(self._plan.looks), None
+        reach = np.full((looks, 2), REACH, np.float32)
+        if (known := card.figures.get(BACKDROP)) is not None:
+            self._backdrop = Backdrop.of_card(known, looks, seen_size(*self._trained), card.name)
+            reach = self._backdrop.reach
         self._network = Runner(self._plan, weights, self._trained, reach, self._untinted, backend)
 
     @classmethod
@@ -230,10 +228,8 @@ class CameraPerception:
             found, blind, told = np.zeros_like(found), np.ones_like(blind), None
         sure, doubtful = legality.settle(probabilities, low, high, blind)
         hidden = atoms.blind(~lost)
-        state = completion.state(
-            [atoms.atoms[number] for number in np.flatnonzero(sure)],
-            [atoms.atoms[number] for number in np.flatnonzero(doubtful)],
-        )
+        decided = ([atoms.atoms[number] for number in np.flatnonzero(some)] for some in (sure, doubtful))
+        state = completion.state(*decided)
         where = {
             thing: (float(positions[look, 0]), float(positions[look, 1]))
             for thing, look, there in zip(atoms.things, atoms.looks, found, strict=True)
@@ -285,12 +281,8 @@ class CameraPerception:
         """(things,): those that are not told apart, and those beside them."""
         sightings, atoms, _, _ = self._indexed(scene)
         doubtful = dict(zip(sightings.things, told.doubtful, strict=True))
-        return np.array(
-            [
-                look < 0 or bool(doubtful[thing]) or told.beside(positions[look])
-                for thing, look in zip(atoms.things, atoms.looks, strict=True)
-            ]
-        )
+        each = zip(atoms.things, atoms.looks, strict=True)
+        return np.array([look < 0 or doubtful[thing] or told.beside(positions[look]) for thing, look in each])
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
         """The classifiers' answers about the atoms of a scene: (pictures, atoms), in the order of ``SceneAtoms``."""
