@@ -138,9 +138,8 @@ class SceneIndex:
             unknown |= there.blind
         for on in self._ons:
             for thing, atom in on.atoms.items():
-                if (
-                    place := places.get(thing)
-                ) is None:  # vanished or not told apart: there is nowhere to look
+                place = places.get(thing)
+                if place is None:  # vanished or not told apart: there is nowhere to look
                     unknown.add(atom)
                     continue
                 column = self._column[place]

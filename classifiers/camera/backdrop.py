@@ -203,9 +203,8 @@ class Backdrop:
         try:
             colours = _unpacked(facts["colours"], 3, *(side // (2 * CELL) for side in seen))
             shape = looks, TONES, 3
-            tones = (
-                _unpacked(facts["tones"], *shape) if facts["tones"] else np.full(shape, np.nan, np.float32)
-            )
+            unknown = np.full(shape, np.nan, np.float32)
+            tones = _unpacked(facts["tones"], *shape) if facts["tones"] else unknown
             reach = _unpacked(facts["reach"], looks, 2, unit=1 / _LEVELS)
             usual = _unpacked(facts["usual"], *(side // (PATCH * CELL) for side in seen), unit=FAR / _LEVELS)
             darkest, most = float(facts["darkest"]), float(facts["most"])
@@ -314,7 +313,5 @@ def _packed(values: Colours) -> str:
 
 
 def _unpacked(text: str, *shape: int, unit: float = 1.0) -> Colours:
-    values: Colours = np.frombuffer(b64decode(text, validate=True), np.uint8).astype(np.float32) * np.float32(
-        unit
-    )
-    return values.reshape(shape)
+    values = np.frombuffer(b64decode(text, validate=True), np.uint8).reshape(shape)
+    return values.astype(np.float32) * np.float32(unit)

@@ -52,9 +52,8 @@ class SceneLegality:
                     rows.append(row)
                     self._bounds.append((item.least, item.most))
             elif isinstance(item, Acyclic):
-                self._arrows.append(
-                    [(n, *atom.objects) for n, atom in enumerate(atoms) if atom.predicate == item.predicate]  # type: ignore[misc]
-                )
+                own = [number for number, atom in enumerate(atoms) if atom.predicate == item.predicate]
+                self._arrows.append([(number, *atoms[number].objects) for number in own])  # type: ignore[misc]
             else:
                 raise UnusableInput(f"{item} speaks of places, and the scene has none: use Number or Acyclic")
         self._rows = np.array(rows, np.int16).reshape(len(rows), len(atoms))

@@ -286,10 +286,8 @@ class CameraPerception:
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
         """The classifiers' answers about the atoms of a scene: (pictures, atoms), in the order of ``SceneAtoms``."""
-        atoms = self._indexed(scene).atoms
-        return np.array([one.probabilities for one in self.answers(frames, scene)], np.float32).reshape(
-            len(frames), len(atoms.atoms)
-        )
+        found = [one.probabilities for one in self.answers(frames, scene)]
+        return np.array(found, np.float32).reshape(len(frames), len(self._indexed(scene).atoms.atoms))
 
     def _about(self, raw: Raw, scene: Scene, before: Mapping[str, Point] | None) -> Answers:
         """The answers about a scene; ``before``: where things were in the picture before, if there was one."""

@@ -68,9 +68,8 @@ class CameraPlan:
         """Where the answers of every classifier lie in a row: one, one for each look, or one for each look and each other look."""
         found: dict[str, Sequence[int]] = {head: [number] for number, head in enumerate(self.found)}
         begin = 0
-        for heads, before, size in zip(
-            (self.alone, self.single, self.pairs), self.sizes, self.sizes[1:], strict=False
-        ):
+        parts = zip((self.alone, self.single, self.pairs), self.sizes, self.sizes[1:], strict=False)
+        for heads, before, size in parts:
             begin += before
             for number, head in enumerate(heads):
                 found[head] = list(range(begin + number, begin + size, len(heads)))
@@ -193,9 +192,8 @@ class SceneAtoms:
         self.askable: NDArray[np.bool_] = np.array(askable, bool)
         self.things = tuple(found)
         self.found = np.array(list(found.values()), np.intp)
-        self.about: NDArray[np.bool_] = np.array(
-            [[thing in atom.objects for atom in self.atoms] for thing in self.things], bool
-        )
+        about = [[thing in atom.objects for atom in self.atoms] for thing in self.things]
+        self.about: NDArray[np.bool_] = np.array(about, bool)
         self.about[:, self.found] = False
         numbers = {look: index for index, look in enumerate(plan.looks)}
         self.looks = np.array([numbers.get(found_by.get(thing, ""), -1) for thing in self.things], np.intp)
