@@ -124,16 +124,13 @@ class Pool:
                     own[place] = rooms.setdefault(key, len(rooms))
             self.pictures.append(PooledPicture(picture, index, pixels, looks))
             several.append(own)
-        self.asked = [kind for kind, _ in (*numbers, *rooms)]
-        shape = -1, 3, side + 2, side + 2
-        self.cells: list[Looks] = [
-            np.frombuffer(look, np.uint8).reshape(shape) for _, look in (*numbers, *rooms)
-        ]
+        every, shape = [*numbers, *rooms], (-1, 3, side + 2, side + 2)
+        self.asked = [kind for kind, _ in every]
+        self.cells: list[Looks] = [np.frombuffer(look, np.uint8).reshape(shape) for _, look in every]
         self.looks: Looks = np.array(self.cells[: len(numbers)], np.uint8).reshape(shape)
         kinds = np.array(self.asked[: len(numbers)])
-        self.distances = np.where(
-            kinds[:, None] == kinds, distances(self.looks, self.looks), np.float32(np.inf)
-        )
+        away = distances(self.looks, self.looks)
+        self.distances = np.where(kinds[:, None] == kinds, away, np.float32(np.inf))
         self.of = [
             np.where(own == NO_LOOK, one.looks, own + len(numbers))
             for one, own in zip(self.pictures, several, strict=True)

@@ -141,9 +141,8 @@ class LabelRecord:
         if not self._answers:
             return None
         digest, head, place = key = next(reversed(self._answers))
-        self._file.write(
-            {"image": self._names[digest], "withdrawn": [BETWEEN.join((head, place))] if head else True}
-        )
+        what = [BETWEEN.join((head, place))] if head else True
+        self._file.write({"image": self._names[digest], "withdrawn": what})
         self._whole.pop(digest, None)
         return self._question(key), self._answers.pop(key)
 

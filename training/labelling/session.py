@@ -161,9 +161,8 @@ def at_page(
                 desk.end(f"The command has ended: {error}", LINGER)
                 raise
         summary = written(domain, found, len(pictures), way.most, folder, progress)
-        told = (
-            f"{counted(found.answered, 'answer' if atoms else 'picture')} {'given' if atoms else 'labelled'}"
-        )
+        what, done = ("answer", "given") if atoms else ("picture", "labelled")
+        told = f"{counted(found.answered, what)} {done}"
         desk.end(
             f"Done: {told}, {ended(found, way.most)}. The classifiers are in {folder}. You can close this page.",
             LINGER,
