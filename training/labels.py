@@ -261,16 +261,12 @@ def _of_runs(facts: dict[str, Any], size: tuple[int, int]) -> Mask:
     return np.repeat(shows, counts).reshape(size, order="F")
 
 
-def _of_polygon(polygon: object, size: tuple[int, int]) -> Mask:
+def _of_polygon(polygon: Any, size: tuple[int, int]) -> Mask:
     from PIL import Image, ImageDraw
 
     height, width = size
-    if (
-        not isinstance(polygon, list)
-        or len(polygon) < 6
-        or len(polygon) % 2
-        or not all(type(one) in (int, float) for one in polygon)
-    ):
+    numbers = isinstance(polygon, list) and all(type(one) in (int, float) for one in polygon)
+    if not numbers or len(polygon) < 6 or len(polygon) % 2:
         raise UnusableInput("a polygon is [x1, y1, x2, y2, x3, y3, ...] in pixels, of three points at least")
     points = np.array(polygon, float).reshape(-1, 2)
     outside = ((points < 0) | (points > (width, height)) | ~np.isfinite(points)).any(1)

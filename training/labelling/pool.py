@@ -195,10 +195,9 @@ class KnownLooks:
         pool = self._pool
         sites: Labels = np.full((len(pool.asked), self._heads), NO_LABEL, np.int8)
         asked = np.array([np.frombuffer(kind, bool) for kind in pool.asked]).reshape(-1, self._heads)
-        for site, found in enumerate(recognition.labels(pool.cells, asked.T)):
-            if found is not None:
-                sites[site] = found
-        for site, labels in self.sites.items():
+        recognised = enumerate(recognition.labels(pool.cells, asked.T))
+        known = {site: found for site, found in recognised if found is not None} | self.sites
+        for site, labels in known.items():
             sites[site] = labels
         pictures = [self.answers.get(number, sites[own].T) for number, own in enumerate(pool.of)]
         return sites[: len(pool.looks)], pictures
