@@ -9,7 +9,7 @@ graph is made from the weights when it is wanted, so that there is no second fil
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -23,6 +23,13 @@ Backend = Callable[[NDArray[np.uint8]], NDArray[np.float32]]
 """Boards, uint8 (N, 3, height, width), to logits, float32 (N, heads, rows, columns)."""
 
 BACKENDS: Final = ("numpy", "torch", "onnx")
+
+
+class Running(TypedDict, total=False):
+    """How a perception asks its network: images whose answers are kept, and the backend."""
+
+    remembered: int
+    backend: str
 
 
 def backend(name: str, weights: Weights) -> Backend:

@@ -98,14 +98,9 @@ class Legality:
             for heads in np.unique(self.asked, axis=1).T
             if heads.any()
         ]
-        self.counts = [
-            *(
-                self._count(item.head, item.number, exact=True)
-                for item in vocabulary.constraints
-                if isinstance(item, Exactly)
-            ),
-            *self._counts_of_things(),
-        ]
+        numbers = [item for item in vocabulary.constraints if isinstance(item, Exactly)]
+        self.counts = [self._count(item.head, item.number, exact=True) for item in numbers]
+        self.counts += self._counts_of_things()
 
     def kind(self, place: int) -> PlaceKind | None:
         """What a place may show; None if no classifier is asked of it."""
@@ -203,12 +198,9 @@ class Legality:
 
     def _ask_only_of_looks(self) -> None:
         """Ask no classifier for a look that nothing in the scene has; UnusableInput if there are still too many at one place."""
-        looks = set(self._scene.looks.values())
-        for entry in self._entries:
-            if entry.reading is Reading.WHERE:
-                self.asked[[self._index[head] for look, head in entry.heads.items() if look not in looks]] = (
-                    False
-                )
+        looks, searched = set(self._scene.looks.values()), self._vocabulary.read_as(Reading.WHERE)
+        every = [item for entry in searched for item in entry.heads.items()]
+        self.asked[[self._index[head] for look, head in every if look not in looks]] = False
         most = int(self.asked.sum(0).max())
         if most > MOST_HEADS:
             raise UnusableInput(
@@ -261,10 +253,6 @@ class Legality:
         return numbers
 
     def _count(self, head: str, number: int, *, exact: bool) -> Count:
-        linked = {
-            other
-            for never in self._nevers
-            if head in (*never.shows, *never.without)
-            for other in (*never.shows, *never.without)
-        }
+        groups = ({*never.shows, *never.without} for never in self._nevers)
+        linked = set[str]().union(*(group for group in groups if head in group))
         return Count(self._index[head], number, exact, tuple(sorted(self._index[h] for h in linked - {head})))

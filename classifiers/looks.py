@@ -81,8 +81,7 @@ def in_sizes(looks: Looks) -> Looks:
     """Looks in ``SIZES`` sizes, all of one size first: (SIZES * n, 3, side + 2, side + 2)."""
     size = looks.shape[2]
     parts = [looks[:, :, cut // 2 : cut // 2 + size - cut, cut // 2 : cut // 2 + size - cut] for cut in CUT]
-    for added in ADDED:
-        parts.append(np.pad(looks, ((0, 0), (0, 0), (added, added), (added, added)), mode="edge"))
+    parts += [np.pad(looks, ((0, 0), (0, 0), (wide, wide), (wide, wide)), mode="edge") for wide in ADDED]
     channels_last = (np.ascontiguousarray(part.transpose(0, 2, 3, 1)) for part in parts)
     return np.concatenate([resized(part, size, size) for part in channels_last])
 

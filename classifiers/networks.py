@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, nn
 
 from aam_vision.classifiers.architecture import (
-    CELL_PIXELS,
     CHANNELS,
     CROP_PIXELS,
     FLAT,
@@ -99,25 +98,14 @@ class BoardNetwork(Classifiers):
         kind: name of the network among ``KINDS``.
         heads: names of the classifiers.
         trunk: boards, (N, 3, height, width), to features, (N, features, rows, columns).
-        features: of a cell, for every classifier.
-        cell_pixels: side of a cell, in pixels of the boards.
-        separate: every classifier has features of its own, one after the other in the trunk's output and
-            made by rows of the trunk's tensors that are its own; otherwise all have the same.
+        features: of a cell, for every classifier. Those of ``SEPARATE`` networks have features of their own, one after the other
+            in the trunk's output and made by rows of the trunk's tensors that are their own; otherwise all have the same.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        heads: Sequence[str],
-        trunk: nn.Module,
-        *,
-        features: int,
-        cell_pixels: int,
-        separate: bool = False,
-    ) -> None:
+    def __init__(self, kind: str, heads: Sequence[str], trunk: nn.Module, features: int) -> None:
         super().__init__(kind, heads)
-        groups = len(heads) if separate else 1
-        self.cell_pixels, self.separate = cell_pixels, separate
+        self.cell_pixels, self.separate = KINDS[kind], kind == SEPARATE
+        groups = len(heads) if self.separate else 1
         self.trunk = trunk
         self.head = nn.Conv2d(features * groups, len(self.heads), 1, groups=groups)
         self.biases = {"head.bias": self.heads}
@@ -192,13 +180,10 @@ Network = TypeVar("Network", bound=Classifiers)
 def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
     """A network with fresh weights, drawn from torch's generator; UnusableInput if there is no such network."""
     if kind in (SHARED, SEPARATE):
-        layers, separate = _small_trunk(kind, heads), kind == SEPARATE
-        features = (OWN_CHANNELS if separate else CHANNELS)[-1]
-        return BoardNetwork(
-            kind, heads, layers, features=features, cell_pixels=CELL_PIXELS, separate=separate
-        )
+        channels = CHANNELS if kind == SHARED else OWN_CHANNELS
+        return BoardNetwork(kind, heads, _small_trunk(kind, heads), channels[-1])
     if kind == RESNET18:
-        return BoardNetwork(kind, heads, _Crops(), features=_Crops.FEATURES, cell_pixels=CROP_PIXELS)
+        return BoardNetwork(kind, heads, _Crops(), _Crops.FEATURES)
     raise UnusableInput(f"no network {kind!r}: use one of {', '.join(KINDS)}")
 
 

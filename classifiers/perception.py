@@ -12,14 +12,15 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Percept, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import Weights
+from aam_vision.classifiers.backends import Running, probabilities_of
 from aam_vision.classifiers.backends import backend as make_backend
-from aam_vision.classifiers.backends import probabilities_of
 from aam_vision.classifiers.board import check_scale, resample_boards
 from aam_vision.classifiers.legality import Probabilities
 from aam_vision.classifiers.looks import LabelledLooks, cells_of
@@ -91,10 +92,9 @@ class BoardPerception:
         name: str,
         folder: Path | None = None,
         *,
-        remembered: int = 4096,
-        backend: str = "numpy",
         threads: int = 1,
         noisy: bool = False,
+        **how: Unpack[Running],
     ) -> BoardPerception:
         """With the weights called ``name`` in ``folder``, or the shipped ones.
 
@@ -105,15 +105,8 @@ class BoardPerception:
             UnusableInput: there are none, or they cannot be used for this vocabulary, or with this backend.
         """
         weights, card = read(vocabulary, name, folder, part=True)
-        return cls(
-            vocabulary,
-            weights,
-            card,
-            looks=None if noisy and alone(card) else read_looks(card, folder),
-            remembered=remembered,
-            backend=backend,
-            threads=threads,
-        )
+        looks = None if noisy and alone(card) else read_looks(card, folder)
+        return cls(vocabulary, weights, card, looks=looks, threads=threads, **how)
 
     @property
     def thresholds(self) -> tuple[Probabilities, Probabilities]:
@@ -161,9 +154,8 @@ class BoardPerception:
             if self._recognition is None:
                 return found
             compared = []
-            for one, board in zip(
-                found, boards, strict=True
-            ):  # one half where a place does not look like labelled ones
+            # one half where a place does not look like labelled ones
+            for one, board in zip(found, boards, strict=True):
                 places = cells_of(board, index.cells, self._side)
                 compared.append(self._recognition.doubted(one, places, index.legality.asked, self.thresholds))
             return np.stack(compared)

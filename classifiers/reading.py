@@ -138,23 +138,23 @@ class SceneIndex:
             unknown |= there.blind
         for on in self._ons:
             for thing, atom in on.atoms.items():
-                value = self._value_on(on, places.get(thing), sure, doubtful)
-                if value is None:
+                place = places.get(thing)
+                if place is None:  # vanished or not told apart: there is nowhere to look
                     unknown.add(atom)
-                    place = places.get(
-                        thing
-                    )  # the answer about a thing that nothing hides is there to be seen
-                    hidden = on.hidden_by is not None and place and sure[on.hidden_by, self._column[place]]
-                    refused = refused or bool(place and not hidden)
-                elif value:
+                    continue
+                column = self._column[place]
+                hidden = on.hidden_by is not None and bool(sure[on.hidden_by, column])
+                may_be_hidden = on.hidden_by is not None and bool(doubtful[on.hidden_by, column])
+                if doubtful[on.head, column] or hidden or may_be_hidden:
+                    unknown.add(atom)
+                    refused = refused or not hidden  # the answer is there to be seen
+                elif sure[on.head, column]:
                     true.append(atom)
         return Percept(self._completion.state(true, unknown), places, refused)
 
     def _follow(self, look: _Look, sure: Truth, doubtful: Truth, before: Places | None) -> Tracked:
-        sighting = Sighting(
-            frozenset(look.names[sure[look.head, look.places]].tolist()),
-            frozenset(look.names[doubtful[look.head, look.places]].tolist()),
-        )
+        seen = [frozenset(look.names[some[look.head, look.places]].tolist()) for some in (sure, doubtful)]
+        sighting = Sighting(*seen)
         vanish = self.vocabulary.may_vanish.get(look.name, False)
         if before is None:
             return confirm(look.things, self.scene.anchors, sighting, may_vanish=vanish)
@@ -166,16 +166,6 @@ class SceneIndex:
             abs(row - row2) + abs(column - column2) == 1
             for (row, column), (row2, column2) in product(self.scene.cells[one], self.scene.cells[other])
         )
-
-    def _value_on(self, on: _On, place: str | None, sure: Truth, doubtful: Truth) -> bool | None:
-        if place is None:  # vanished or not told apart: there is nowhere to look
-            return None
-        index = self._column[place]
-        if doubtful[on.head, index]:
-            return None
-        if on.hidden_by is not None and (sure | doubtful)[on.hidden_by, index]:
-            return None
-        return bool(sure[on.head, index])
 
     def _add_where(self, entry: Perceived) -> None:
         thing_kind, place_kind = entry.predicate.types

@@ -180,10 +180,9 @@ class _Group:
 
     def __init__(self, known: LabelledLooks, mine: NDArray[np.intp]) -> None:
         cells = np.flatnonzero(np.isin(known.places, mine))
-        number = {place: own for own, place in enumerate(mine.tolist())}
         looks, self._look = np.unique(known.cells[cells], return_inverse=True)
         self._sized = in_sizes(known.looks[looks])
-        self._place = np.array([number[place] for place in known.places[cells].tolist()], np.intp)
+        self._place = np.searchsorted(mine, known.places[cells])
         self._labels, self._limits = known.labels[mine], known.limits[mine]
         self._single = len(cells) == len(mine)
         if not self._single:
@@ -196,15 +195,13 @@ class _Group:
     def recognise(self, places: Sequence[Looks]) -> list[Recognised | None]:
         """What places look like; None of those that are not recognised."""
         cells, own = np.unique(np.concatenate(places), axis=0, return_inverse=True)
-        away, begin, found = distances_in_sizes(cells, self._sized), 0, []
-        for place in places:
-            rows = away[own.reshape(-1)[begin : begin + len(place)]][:, self._look]
-            begin += len(place)
-            if not self._single:
-                found.append(self._of_cells(rows))
-            else:  # places of one cell say nothing of what a larger one looks like
-                found.append(self._of_cell(rows[0]) if len(place) == 1 else None)
-        return found
+        away = distances_in_sizes(cells, self._sized)
+        ends = np.cumsum([len(place) for place in places])
+        each = [away[rows][:, self._look] for rows in np.split(own.reshape(-1), ends[:-1])]
+        if not self._single:
+            return [self._of_cells(rows) for rows in each]
+        # places of one cell say nothing of what a larger one looks like
+        return [self._of_cell(rows[0]) if len(rows) == 1 else None for rows in each]
 
     def _of_cell(self, away: NDArray[np.float32]) -> Recognised | None:
         """What a place of one cell looks like by its distances (cells,)."""
@@ -301,11 +298,6 @@ class _Kind:
 #
 # How much of the ground shines through a pixel at a thing's border is known if the thing was labelled on two grounds that differ
 # there. A ground on which that is not known is not used: upon a red ground, a red lamp could be taken for one that is off.
-# """
-#
-# from __future__ import annotations
-#
-# from collections.abc import Iterator, Sequence
 
 
 TOLERANCE: Final = 2.0
@@ -472,8 +464,7 @@ class Overlays:
         alike = (self._asked == self._asked[ground]).all(1)
         alike &= (self._labels[:, changed] == thing.labels[changed]).all(1)
         hidden = (self._labels[alike] == NO_LABEL).all(0) if alike.any() else np.zeros_like(changed)
-        found: Answers = np.where(changed, thing.labels, np.where(hidden, NO_LABEL, labels))
-        return found
+        return np.where(changed, thing.labels, np.where(hidden, NO_LABEL, labels))
 
 
 class _Pairs:

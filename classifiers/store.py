@@ -81,9 +81,8 @@ class WeightFiles:
 def paths(name: str, folder: Path | None = None) -> WeightFiles:
     """Where the weights called ``name`` lie: in ``folder``, or among the shipped ones."""
     base = SHIPPED if folder is None else folder
-    return WeightFiles(
-        base / f"{name}.safetensors", base / f"{name}.json", base / f"{name}.looks.safetensors"
-    )
+    endings = "safetensors", "json", "looks.safetensors"
+    return WeightFiles(*(base / f"{name}.{ending}" for ending in endings))
 
 
 def describe(vocabulary: VisualVocabulary) -> dict[str, Any]:

@@ -79,8 +79,7 @@ def torch_logits(network: BoardNetwork) -> Backend:
 
     def logits(boards: NDArray[np.uint8]) -> NDArray[np.float32]:
         with torch.inference_mode():
-            found: NDArray[np.float32] = quick.judge(normalised_pixels(torch.from_numpy(boards))).numpy()
-            return found
+            return quick.judge(normalised_pixels(torch.from_numpy(boards))).numpy()
 
     return logits
 

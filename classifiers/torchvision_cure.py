@@ -32,9 +32,8 @@ def cure_torchvision() -> object | None:
     spec = find_spec("torchvision")
     if spec is None or spec.origin is None:
         return None
-    compiled = sorted(Path(spec.origin).parent.glob("_C*.so")) + sorted(
-        Path(spec.origin).parent.glob("_C*.pyd")
-    )
+    folder = Path(spec.origin).parent
+    compiled = sorted(folder.glob("_C*.so")) + sorted(folder.glob("_C*.pyd"))
     with suppress(OSError):
         for library in compiled:
             torch.ops.load_library(str(library))  # type: ignore[no-untyped-call]

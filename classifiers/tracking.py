@@ -122,11 +122,8 @@ def _match(
         return {missing[0]: found[0]}
     if len(missing) > MATCHED_AT_MOST:
         return {}
-    choices: list[list[str]] = []
-    for thing in missing:
-        last = before.get(thing)
-        # without a last place a thing may be in any of them
-        choices.append([p for p in found if last is None or neighbours(last, p)])
+    # without a last place a thing may be in any of them
+    choices = [[p for p in found if last is None or neighbours(last, p)] for last in map(before.get, missing)]
     matchings = [
         way
         for way in permutations(found)

@@ -122,9 +122,8 @@ def _lit(pictures: Tensor, chance: _Chance, generator: Generator) -> Tensor:
     cast = 1 + chance.uniform(-most.cast, most.cast, 3, 1, 1) * chance.often(0.5)
     changed = pictures * (_light(pictures, chance) * gain * cast) + shift * chance.often(0.7)
     changed = changed.clamp_(0, 1)
-    changed = torch.lerp(
-        changed, torch.full_like(changed, 0.5), chance.uniform(0, most.fade) * chance.often(0.4)
-    )
+    fade = chance.uniform(0, most.fade) * chance.often(0.4)
+    changed = torch.lerp(changed, torch.full_like(changed, 0.5), fade)
     sigma, some = chance.uniform(0, most.blur), chance.often(0.5).flatten() > 0
     if some.any():
         changed[some] = _blurred(changed[some], sigma[some])

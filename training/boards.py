@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -171,11 +172,7 @@ def _drawn(visual: VisualVocabulary, wanted: Sequence[Pictures], side: int, work
         delayed(lambda own: [_boards(visual, one, side) for one in own])([wanted[number] for number in job])
         for job in jobs
     )
-    boards = {
-        number: own
-        for job, found in zip(jobs, drawn, strict=True)
-        for number, own in zip(job, found, strict=True)
-    }
+    boards = dict(zip(chain(*jobs), chain(*drawn), strict=True))
     return [board for number in range(len(wanted)) for board in boards[number]]
 
 
@@ -197,6 +194,7 @@ MOST_BYTES: Final = 1_000_000_000
 
 _LIBRARIES = ("matplotlib", "numpy", "pddlgym", "pillow", "torch")
 _SOURCES = ("envs/*.py", "classifiers/*.py", "training/boards.py", "training/labels.py")
+_PARTS = ("pixels", "pooling", "labels")
 _DIGEST = 64  # characters of a sha256
 
 
@@ -214,10 +212,8 @@ def key(domain: ImageDomain, seed: int, side: int, fewer: int) -> str | None:
     for library in _LIBRARIES:
         with suppress(PackageNotFoundError):
             libraries[library] = version(library)
-    code, root = (
-        hashlib.sha256(),
-        Path(aam_vision.__file__).parent,
-    )  # of what draws, cuts out and labels boards
+    code, root = hashlib.sha256(), Path(aam_vision.__file__).parent
+    # of what draws, cuts out and labels boards
     for path in (path for pattern in _SOURCES for path in sorted(root.glob(pattern))):
         code.update(path.name.encode() + b"\0" + path.read_bytes())
     facts: dict[str, Any] = {
@@ -260,11 +256,8 @@ def _read(file: Path) -> list[Example] | None:
         return None
     try:
         tensors = parse_tensors(body)
-        number = len(tensors) // 3
-        return [
-            Example(*(tensors[f"{part}.{i}"] for part in ("pixels", "pooling", "labels")))
-            for i in range(number)
-        ]
+        number = len(tensors) // len(_PARTS)
+        return [Example(*(tensors[f"{part}.{i}"] for part in _PARTS)) for i in range(number)]
     except (SafetensorError, KeyError):
         return None
 
@@ -272,7 +265,7 @@ def _read(file: Path) -> list[Example] | None:
 def _write(file: Path, examples: list[Example]) -> None:
     tensors: dict[str, torch.Tensor] = {}
     for i, example in enumerate(examples):
-        for part in ("pixels", "pooling", "labels"):
+        for part in _PARTS:
             # a copy, because safetensors takes no tensors that share memory
             tensors[f"{part}.{i}"] = getattr(example, part).clone(memory_format=torch.contiguous_format)
     body = dump_tensors(tensors)

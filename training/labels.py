@@ -142,10 +142,8 @@ def check_possible(heads: Sequence[str], index: SceneIndex, labels: Labels) -> N
     """
     for place in np.flatnonzero((labels != NO_LABEL).any(0)).tolist():
         if not len(possible(index, place, labels[:, place])):
-            said = [
-                f"{heads[head]} {'yes' if labels[head, place] else 'no'}"
-                for head in np.flatnonzero(labels[:, place] != NO_LABEL).tolist()
-            ]
+            told = np.flatnonzero(labels[:, place] != NO_LABEL).tolist()
+            said = [f"{heads[head]} {'yes' if labels[head, place] else 'no'}" for head in told]
             raise UnusableInput(
                 f"{index.places[place]}: {', '.join(said)}: the constraints exclude that; correct one of them"
             )
@@ -153,12 +151,8 @@ def check_possible(heads: Sequence[str], index: SceneIndex, labels: Labels) -> N
         yes, asked = (labels[count.head] == 1).sum(), index.legality.asked[count.head]
         open_ = (asked & (labels[count.head] != 0)).sum()
         if yes > count.number or (count.exact and open_ < count.number):
-            most = "" if count.exact else " at most"
-            is_in = (
-                f"is in {counted(int(yes), 'place')}"
-                if yes > count.number
-                else f"can be in {int(open_)} at most"
-            )
+            most, places = "" if count.exact else " at most", counted(int(yes), "place")
+            is_in = f"is in {places}" if yes > count.number else f"can be in {int(open_)} at most"
             raise UnusableInput(
                 f"{heads[count.head]} {is_in} instead of {count.number}{most}; correct an answer"
             )
@@ -195,14 +189,8 @@ def without(
         if str(line.get("image")) == image:
             if taken is True:
                 continue
-            left = {
-                **line,
-                **{
-                    kind: [one for one in line[kind] if one not in taken]
-                    for kind in KINDS
-                    if isinstance(line.get(kind), list)
-                },
-            }
+            said = {kind: line[kind] for kind in KINDS if isinstance(line.get(kind), list)}
+            left = line | {kind: [one for one in own if one not in taken] for kind, own in said.items()}
             if left != line and not any(left.get(kind) for kind in KINDS):
                 continue
         rest.append((number, left))
@@ -273,16 +261,12 @@ def _of_runs(facts: dict[str, Any], size: tuple[int, int]) -> Mask:
     return np.repeat(shows, counts).reshape(size, order="F")
 
 
-def _of_polygon(polygon: object, size: tuple[int, int]) -> Mask:
+def _of_polygon(polygon: Any, size: tuple[int, int]) -> Mask:
     from PIL import Image, ImageDraw
 
     height, width = size
-    if (
-        not isinstance(polygon, list)
-        or len(polygon) < 6
-        or len(polygon) % 2
-        or not all(type(one) in (int, float) for one in polygon)
-    ):
+    numbers = isinstance(polygon, list) and all(type(one) in (int, float) for one in polygon)
+    if not numbers or len(polygon) < 6 or len(polygon) % 2:
         raise UnusableInput("a polygon is [x1, y1, x2, y2, x3, y3, ...] in pixels, of three points at least")
     points = np.array(polygon, float).reshape(-1, 2)
     outside = ((points < 0) | (points > (width, height)) | ~np.isfinite(points)).any(1)

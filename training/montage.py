@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -424,19 +424,19 @@ def _painted(pixels: Frame, mask: Mask, single: _Single, *, whole: bool) -> bool
     rows, columns = np.nonzero(mask)
     height, width = single.mask.shape
     (first, left_most), (last, right_most) = (rows.min(), columns.min()), (rows.max(), columns.max())
-    best: tuple[int, Spot] | None = None
-    for lower in (-1, 0, 1):
-        for further in (-1, 0, 1):
-            top = int(last + 1 - height + lower)
-            left = int((left_most + right_most + 1 - width) // 2 + further)
-            down, across = max(top, first), max(left, left_most)  # of what both boxes have in common
-            low, right = min(top + height, last + 1), min(left + width, right_most + 1)
-            common = single.mask[down - top : low - top, across - left : right - left]
-            covered = int(np.count_nonzero(common & mask[down:low, across:right]))
-            if best is None or covered > best[0]:
-                best = covered, (top, left)
-    assert best is not None
-    covered, (top, left) = best
+
+    def common(place: Spot) -> int:
+        """Pixels of both, with the upper left corner of the thing there."""
+        top, left = place
+        down, across = max(top, first), max(left, left_most)  # of what both boxes have in common
+        low, right = min(top + height, last + 1), min(left + width, right_most + 1)
+        own = single.mask[down - top : low - top, across - left : right - left]
+        return int(np.count_nonzero(own & mask[down:low, across:right]))
+
+    resting, centred = int(last + 1 - height), int((left_most + right_most + 1 - width) // 2)
+    places = product(range(resting - 1, resting + 2), range(centred - 1, centred + 2))
+    top, left = best = max(places, key=common)  # the first of several
+    covered = common(best)
     if covered < (1 - FITS) * len(rows) or (whole and covered < (1 - FITS) * single.mask.sum()):
         return False
     at = np.stack([rows - top, columns - left], 1)

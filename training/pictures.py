@@ -360,11 +360,8 @@ class PictureFolder:
     def __init__(
         self, words: ImageDomain | registry.Words, folder: Path, environment: OwnEnvironment | None = None
     ) -> None:
-        self.name, self.visual, self.classifiers = (
-            words.name,
-            words.visual,
-            registry.Words(words.visual).classifiers,
-        )
+        self.name, self.visual = words.name, words.visual
+        self.classifiers = registry.Words(words.visual).classifiers
         self._folder, self._environment = folder, environment
 
     @cached_property

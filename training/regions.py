@@ -132,9 +132,8 @@ class Regions:
                     plain[self._alike(down, across)] = number
         markers = np.where(spots > 0, spots, plain)
         clearly = self._colours.clearly(self._frame, [self._looks.get(thing, "") for thing in points])
-        for number in range(
-            1, len(points) + 1
-        ):  # what has a thing's colours, and hangs together with where it is
+        for number in range(1, len(points) + 1):
+            # what has a thing's colours, and hangs together with where it is
             pointed = spots == number
             parts, _ = label(pointed | ((clearly == number - 1) & self._stands_out & (spots == 0)))
             markers[np.isin(parts, np.unique(parts[pointed])) & (markers == 0)] = number
@@ -180,9 +179,7 @@ def outline_path(mask: Mask) -> str:
     height, width = mask.shape
     path = ""
     for contour in find_contours(np.pad(mask, 1).astype(float), 0.5):
-        corners = (approximate_polygon(contour, 0.7) - 0.5) / (
-            height,
-            width,
-        )  # a pixel's middle is at half of it
+        # a pixel's middle is at half of it
+        corners = (approximate_polygon(contour, 0.7) - 0.5) / (height, width)
         path += "M" + "L".join(f"{across:.4f} {down:.4f}" for down, across in corners.clip(0, 1)) + "Z"
     return path

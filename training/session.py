@@ -393,9 +393,8 @@ def train_domain(
     options = options or TrainingOptions()
     started, name = process_time(), domain.name
     with limited_threads(settings.threads):
-        study: Study[Any, Any, Any] = (PictureStudy if domain.visual.cellless else BoardStudy)(
-            domain, settings
-        )
+        kind: type[Study[Any, Any, Any]] = PictureStudy if domain.visual.cellless else BoardStudy
+        study = kind(domain, settings)
         task, start, kept = study.task, study.start, study.kept
         progress.stage(f"{name}: {study.stage}")
         data = study.data()

@@ -7,22 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
+from torch import nn
 
 from aam_vision.classifiers.architecture import CAMERA, SHARED
+from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.store import Card, WeightFiles, alone, save, weaknesses
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.support.commandline import write_atomically
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.templates import rendered
-
-if TYPE_CHECKING:
-    from torch import nn
-
-    from aam_vision.classifiers.looks import LabelledLooks
-
 
 FAST = 10
 """A fast development run has so many times fewer boards, and so many steps."""

@@ -76,9 +76,7 @@ class CellTask:
         return fingerprint(data)
 
     def positives(self, data: Sequence[Example]) -> dict[str, int]:
-        counts = sum(
-            ((one.labels == 1).sum(1) for one in data), torch.zeros(len(self.heads), dtype=torch.long)
-        )
+        counts = torch.stack([(one.labels == 1).sum(1) for one in data]).sum(0)
         return dict(zip(self.heads, counts.tolist(), strict=True))
 
 
@@ -164,9 +162,8 @@ class PlaceTask:
         return PictureBatches(data, seed)
 
     def held(self, data: Lessons) -> list[Batch]:
-        return list(
-            zip(torch.split(data.pictures, TOGETHER), torch.split(data.labels, TOGETHER), strict=True)
-        )
+        parts = (torch.split(part, TOGETHER) for part in (data.pictures, data.labels))
+        return list(zip(*parts, strict=True))
 
     def trained(self, only: Sequence[str]) -> Tensor:
         """(plan.size,) bool."""
@@ -185,10 +182,9 @@ class PlaceTask:
         return Judged(loss, answers.logits, each)
 
     def by_head(self, values: Tensor, nothing: int) -> Tensor:
-        found = values.new_full(
-            (len(values), len(self.plan.places), max(map(len, self.plan.places.values()))), nothing
-        )
-        for number, own in enumerate(self.plan.places.values()):
+        places = self.plan.places.values()
+        found = values.new_full((len(values), len(places), max(map(len, places))), nothing)
+        for number, own in enumerate(places):
             found[:, number, : len(own)] = values[:, own]
         return found
 

@@ -125,10 +125,8 @@ def train(
     from aam_vision.training.settings import TrainingSettings
     from aam_vision.training.trainer import TrainingOptions
 
-    same = {
-        name: getattr(given, name)
-        for name in ("seed", "steps", "threads", "images", "only", "base", "workers")
-    }
+    names = "seed", "steps", "threads", "images", "only", "base", "workers"
+    same = {name: getattr(given, name) for name in names}
     cache = None if given.no_cache else given.cache or user_cache()
     settings = TrainingSettings(**same, fast=given.fast_dev_run, network=network, cache=cache)
     how = given.resume, given.max_seconds, given.devices, given.strategy

@@ -119,8 +119,7 @@ class Backdrop:
             far[there] = np.fmin(far[there], np.nan_to_num(np.sqrt(away)))
         inner = -_widened(-far.clip(max=FAR)[None], EDGE)
         around = avg_pool2d(torch.from_numpy(inner), 2 * AROUND + 1, 1, AROUND, count_include_pad=False)
-        strange: Colours = around[0].numpy() - self._usual
-        return strange
+        return around[0].numpy() - self._usual
 
     def untinted(self, pictures: Tensor) -> tuple[Tensor, Colours]:
         """Pictures under a light of the colour that it has in the backdrop; what is as bright as can be stays so.
@@ -204,9 +203,8 @@ class Backdrop:
         try:
             colours = _unpacked(facts["colours"], 3, *(side // (2 * CELL) for side in seen))
             shape = looks, TONES, 3
-            tones = (
-                _unpacked(facts["tones"], *shape) if facts["tones"] else np.full(shape, np.nan, np.float32)
-            )
+            unknown = np.full(shape, np.nan, np.float32)
+            tones = _unpacked(facts["tones"], *shape) if facts["tones"] else unknown
             reach = _unpacked(facts["reach"], looks, 2, unit=1 / _LEVELS)
             usual = _unpacked(facts["usual"], *(side // (PATCH * CELL) for side in seen), unit=FAR / _LEVELS)
             darkest, most = float(facts["darkest"]), float(facts["most"])
@@ -221,8 +219,7 @@ class Backdrop:
 
 def cells_of(pictures: Tensor) -> NDArray[np.uint8]:
     """Pictures as the network sees them, (N, 3, height, width), from 0 to 1, as cells: (N, 3, h, w)."""
-    cells: NDArray[np.uint8] = (avg_pool2d(pictures.float(), CELL) * 255).round().to(torch.uint8).numpy()
-    return cells
+    return (avg_pool2d(pictures.float(), CELL) * 255).round().to(torch.uint8).numpy()
 
 
 def learned(cells: NDArray[np.uint8], shows: Colours) -> Backdrop:
@@ -302,16 +299,12 @@ def _ratios(colours: Colours) -> Colours:
 
 def _widened(values: Colours, by: int) -> Colours:
     """The largest of every place and those around it: (C, h, w)."""
-    widened: Colours = max_pool2d(torch.from_numpy(values)[None], 2 * by + 1, 1, by)[0].numpy()
-    return widened
+    return max_pool2d(torch.from_numpy(values)[None], 2 * by + 1, 1, by)[0].numpy()
 
 
 def _sized(values: Colours, times: int) -> Colours:
     """(C, h, w), so many times as large."""
-    large: Colours = interpolate(torch.from_numpy(values)[None], scale_factor=times, mode="bilinear")[
-        0
-    ].numpy()
-    return large
+    return interpolate(torch.from_numpy(values)[None], scale_factor=times, mode="bilinear")[0].numpy()
 
 
 def _packed(values: Colours) -> str:
@@ -320,7 +313,5 @@ def _packed(values: Colours) -> str:
 
 
 def _unpacked(text: str, *shape: int, unit: float = 1.0) -> Colours:
-    values: Colours = np.frombuffer(b64decode(text, validate=True), np.uint8).astype(np.float32) * np.float32(
-        unit
-    )
-    return values.reshape(shape)
+    values = np.frombuffer(b64decode(text, validate=True), np.uint8).reshape(shape)
+    return values.astype(np.float32) * np.float32(unit)

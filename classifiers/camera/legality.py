@@ -52,9 +52,8 @@ class SceneLegality:
                     rows.append(row)
                     self._bounds.append((item.least, item.most))
             elif isinstance(item, Acyclic):
-                self._arrows.append(
-                    [(n, *atom.objects) for n, atom in enumerate(atoms) if atom.predicate == item.predicate]  # type: ignore[misc]
-                )
+                own = [number for number, atom in enumerate(atoms) if atom.predicate == item.predicate]
+                self._arrows.append([(number, *atoms[number].objects) for number in own])  # type: ignore[misc]
             else:
                 raise UnusableInput(f"{item} speaks of places, and the scene has none: use Number or Acyclic")
         self._rows = np.array(rows, np.int16).reshape(len(rows), len(atoms))
@@ -84,7 +83,7 @@ class SceneLegality:
         broken = (yes > self._most) | (possible < self._least)
         found: Truth = self._rows[broken].any(0)
         for arrows in self._arrows:
-            if _cyclic([(one, other) for number, one, other in arrows if values[number] == _YES]):
+            if _cyclic(arrows, values == _YES):
                 found[[number for number, _, _ in arrows]] = True
         return found
 
@@ -132,10 +131,7 @@ class SceneLegality:
         """Whether a completion has a cycle."""
         whole = values.copy()
         whole[open_] = way
-        return any(
-            _cyclic([(one, other) for number, one, other in arrows if whole[number] == _YES])
-            for arrows in self._arrows
-        )
+        return any(_cyclic(arrows, whole == _YES) for arrows in self._arrows)
 
 
 def rows_of(item: Number, things: Sequence[str], atoms: Sequence[Atom]) -> list[list[bool]]:
@@ -154,11 +150,11 @@ def rows_of(item: Number, things: Sequence[str], atoms: Sequence[Atom]) -> list[
     return [row for row in rows if any(row)]
 
 
-def _cyclic(arrows: Sequence[tuple[str, str]]) -> bool:
-    """Whether arrows lead back to where they started from."""
+def _cyclic(arrows: Sequence[tuple[int, str, str]], there: Truth) -> bool:
+    """Whether those arrows that are there, by their numbers, lead back to where they started from."""
     sorter = TopologicalSorter[str]()
-    for arrow in arrows:
-        sorter.add(*arrow)
+    for _, one, other in (arrow for arrow in arrows if there[arrow[0]]):
+        sorter.add(one, other)
     try:
         sorter.prepare()
     except CycleError:

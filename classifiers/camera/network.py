@@ -354,9 +354,8 @@ def shown_twice(maps: NDArray[np.float32], reach: NDArray[np.float32]) -> NDArra
             height, width = own.shape
             row, column = np.unravel_index(own.argmax(), own.shape)
             rows, columns = np.nonzero((parts > 0) & (parts != parts[row, column]))
-            far = (np.abs(rows - row) > APART * high * height) | (
-                np.abs(columns - column) > APART * wide * width
-            )
+            far = np.abs(rows - row) > APART * high * height
+            far |= np.abs(columns - column) > APART * wide * width
             twice[look] = far.any()
     return twice
 

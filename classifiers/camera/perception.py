@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from math import dist
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Completion, Frame, Percept, Point, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import Weights
-from aam_vision.classifiers.backends import probabilities_of
+from aam_vision.classifiers.backends import Running, probabilities_of
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, plan_of, seen_size
 from aam_vision.classifiers.store import BACKDROP, Card, image_test, read, untaught
@@ -96,7 +96,6 @@ class CameraPerception:
         remembered: int = 4096,
         backend: str = "torch",
     ) -> None:
-
         from aam_vision.classifiers.camera.backdrop import REACH, Backdrop
         from aam_vision.classifiers.camera.network import Runner
 
@@ -112,25 +111,17 @@ class CameraPerception:
         self._remembered = remembered
         self._memory: Recent[tuple[bytes, tuple[int, ...]], Raw] = Recent(remembered)
         self._indexed: PerObject[Scene, _Indexed] = PerObject(self._worked_out, SCENES)
-        self._compared, self._tinted, known = False, False, card.figures.get(BACKDROP)
-        self._backdrop = (
-            None
-            if known is None
-            else Backdrop.of_card(known, len(self._plan.looks), seen_size(*self._trained), card.name)
-        )
-        anywhere = np.full((len(self._plan.looks), 2), REACH, np.float32)
-        reach = anywhere if self._backdrop is None else self._backdrop.reach
+        self._compared, self._tinted = False, False
+        looks, self._backdrop = len(self._plan.looks), None
+        reach = np.full((looks, 2), REACH, np.float32)
+        if (known := card.figures.get(BACKDROP)) is not None:
+            self._backdrop = Backdrop.of_card(known, looks, seen_size(*self._trained), card.name)
+            reach = self._backdrop.reach
         self._network = Runner(self._plan, weights, self._trained, reach, self._untinted, backend)
 
     @classmethod
     def load(
-        cls,
-        vocabulary: VisualVocabulary,
-        name: str,
-        folder: Path | None = None,
-        *,
-        remembered: int = 4096,
-        backend: str = "torch",
+        cls, vocabulary: VisualVocabulary, name: str, folder: Path | None = None, **how: Unpack[Running]
     ) -> CameraPerception:
         """With the weights called ``name`` in ``folder``, or the shipped ones.
 
@@ -138,7 +129,7 @@ class CameraPerception:
             UnusableInput: there are none, or they cannot be used for this vocabulary.
         """
         weights, card = read(vocabulary, name, folder, part=True)
-        return cls(vocabulary, weights, card, remembered=remembered, backend=backend)
+        return cls(vocabulary, weights, card, **how)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         """Read the first picture of a problem; ``scene.points`` tells things of one look apart.
@@ -237,10 +228,8 @@ class CameraPerception:
             found, blind, told = np.zeros_like(found), np.ones_like(blind), None
         sure, doubtful = legality.settle(probabilities, low, high, blind)
         hidden = atoms.blind(~lost)
-        state = completion.state(
-            [atoms.atoms[number] for number in np.flatnonzero(sure)],
-            [atoms.atoms[number] for number in np.flatnonzero(doubtful)],
-        )
+        decided = ([atoms.atoms[number] for number in np.flatnonzero(some)] for some in (sure, doubtful))
+        state = completion.state(*decided)
         where = {
             thing: (float(positions[look, 0]), float(positions[look, 1]))
             for thing, look, there in zip(atoms.things, atoms.looks, found, strict=True)
@@ -292,19 +281,13 @@ class CameraPerception:
         """(things,): those that are not told apart, and those beside them."""
         sightings, atoms, _, _ = self._indexed(scene)
         doubtful = dict(zip(sightings.things, told.doubtful, strict=True))
-        return np.array(
-            [
-                look < 0 or bool(doubtful[thing]) or told.beside(positions[look])
-                for thing, look in zip(atoms.things, atoms.looks, strict=True)
-            ]
-        )
+        each = zip(atoms.things, atoms.looks, strict=True)
+        return np.array([look < 0 or doubtful[thing] or told.beside(positions[look]) for thing, look in each])
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
         """The classifiers' answers about the atoms of a scene: (pictures, atoms), in the order of ``SceneAtoms``."""
-        atoms = self._indexed(scene).atoms
-        return np.array([one.probabilities for one in self.answers(frames, scene)], np.float32).reshape(
-            len(frames), len(atoms.atoms)
-        )
+        found = [one.probabilities for one in self.answers(frames, scene)]
+        return np.array(found, np.float32).reshape(len(frames), len(self._indexed(scene).atoms.atoms))
 
     def _about(self, raw: Raw, scene: Scene, before: Mapping[str, Point] | None) -> Answers:
         """The answers about a scene; ``before``: where things were in the picture before, if there was one."""

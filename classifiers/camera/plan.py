@@ -68,9 +68,8 @@ class CameraPlan:
         """Where the answers of every classifier lie in a row: one, one for each look, or one for each look and each other look."""
         found: dict[str, Sequence[int]] = {head: [number] for number, head in enumerate(self.found)}
         begin = 0
-        for heads, before, size in zip(
-            (self.alone, self.single, self.pairs), self.sizes, self.sizes[1:], strict=False
-        ):
+        parts = zip((self.alone, self.single, self.pairs), self.sizes, self.sizes[1:], strict=False)
+        for heads, before, size in parts:
             begin += before
             for number, head in enumerate(heads):
                 found[head] = list(range(begin + number, begin + size, len(heads)))
@@ -163,10 +162,7 @@ class SceneAtoms:
         self.vocabulary, self.plan, self.scene = vocabulary, plan, scene
         found_by = scene.looks if known_as is None else known_as
         alike = Counter(found_by.values())
-        atoms: list[Atom] = []
-        heads: list[int] = []
-        answers: list[int] = []
-        askable: list[bool] = []
+        rows: list[tuple[Atom, int, int, bool]] = []
         found: dict[str, int] = {}
         for entry in vocabulary.perceived:
             objects = scene.objects_of(entry)
@@ -180,32 +176,28 @@ class SceneAtoms:
                     own = scene.looks.get(things[0], "")
                     head = entry.heads.get(own, next(iter(entry.heads.values())))
                     place = plan.looks.index(looks[0]) if known else 0
-                    found[things[0]] = len(atoms)
+                    found[things[0]] = len(rows)
                 else:
                     head = entry.heads[""]
                     place = plan.place(head, *looks) if known else 0
-                atoms.append(Atom(entry.predicate.name, things))
-                heads.append(vocabulary.rows[head])
-                answers.append(place)
-                askable.append(known)
+                rows.append((Atom(entry.predicate.name, things), vocabulary.rows[head], place, known))
         if not found:
             raise UnusableInput(
                 "nothing in the scene has a look by which it could be found: give Scene.looks"
             )
-        self.atoms = tuple(atoms)
+        self.atoms: tuple[Atom, ...]
+        self.atoms, heads, answers, askable = zip(*rows, strict=True)
         self.heads = np.array(heads, np.intp)
         self.answers = np.array(answers, np.intp)
         self.askable: NDArray[np.bool_] = np.array(askable, bool)
         self.things = tuple(found)
         self.found = np.array(list(found.values()), np.intp)
-        self.about: NDArray[np.bool_] = np.array(
-            [[thing in atom.objects for atom in atoms] for thing in self.things], bool
-        )
+        about = [[thing in atom.objects for atom in self.atoms] for thing in self.things]
+        self.about: NDArray[np.bool_] = np.array(about, bool)
         self.about[:, self.found] = False
         numbers = {look: index for index, look in enumerate(plan.looks)}
         self.looks = np.array([numbers.get(found_by.get(thing, ""), -1) for thing in self.things], np.intp)
 
     def blind(self, found: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """(atoms,): those that speak of a thing which is not among those found, (things,), or that cannot be asked."""
-        hidden: NDArray[np.bool_] = self.about[~found].any(0) | ~self.askable
-        return hidden
+        return self.about[~found].any(0) | ~self.askable

@@ -6,16 +6,8 @@ from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import Atom, State
 
-ALL = [
-    (name, split, index)
-    for name, split, number in (
-        ("sokoban", "train", 5),
-        ("sokoban", "test", 4),
-        ("doors", "train", 3),
-        ("doors", "test", 10),
-    )
-    for index in range(number)
-]
+NUMBERS = {("sokoban", "train"): 5, ("sokoban", "test"): 4, ("doors", "train"): 3, ("doors", "test"): 10}
+ALL = [(*problems, index) for problems, number in NUMBERS.items() for index in range(number)]
 
 
 @cache

@@ -382,7 +382,6 @@ class AtomLearner(BoardLearner):
     def __init__(self, domain: Labellable, pool: Pool, way: Way) -> None:
         super().__init__(domain, pool, way)
         self._single = SiteAnswers(pool, len(self._heads))
-        self._left_out: set[int] = set()
         self._open_rooms: list[int] = []
         self._turn, self._farthest = 0, np.inf
         self._read: tuple[Truth, Truth]
@@ -390,11 +389,11 @@ class AtomLearner(BoardLearner):
     def questions(self, perception: BoardPerception | None) -> Iterator[tuple[AskedAtom, bool]]:
         """About the place that says most until it is known; places at random, to be examined on, once nothing is open."""
         while True:
-            found = strangest_look(self._single, self._open.looks, self._left_out)
+            found = strangest_look(self._single, self._open.looks)
             look, self._farthest = found or (None, 0.0)
             read: Truth | None = None
             if perception is None or self._open.any() or self._farthest > COVERED:
-                rooms = [one for one in self._open_rooms if self._wanted(one)]
+                rooms = [one for one in self._open_rooms if self._single.is_open(one)]
                 if rooms and self._turn % ROOMS == ROOMS - 1:
                     site = rooms[int(self._rng.integers(len(rooms)))]
                 elif look is not None or rooms:
@@ -405,7 +404,7 @@ class AtomLearner(BoardLearner):
                 shown, members = set(self.found.pictures), self._pool.members[site]
                 number, place = next((one for one in members if one[0] in shown), members[0])
             else:  # every look is as likely as any other, however often it is seen
-                wanted = [site for site in range(len(self._pool.members)) if self._wanted(site)]
+                wanted = self._wanted()
                 if not wanted:
                     return
                 site = wanted[int(self._rng.integers(len(wanted)))]
@@ -413,7 +412,7 @@ class AtomLearner(BoardLearner):
                 number, place = members[int(self._rng.integers(len(members)))]
                 _, read, doubtful = self._pool.pictures[number].read(perception)
                 self._read = read, doubtful
-            while site not in self._left_out:
+            while site not in self._single.left_out:
                 left = self._single.possible(site)
                 head = most_telling_head(self._single, site) if read is None else surest(read[:, place], left)
                 if head is None:
@@ -423,7 +422,7 @@ class AtomLearner(BoardLearner):
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:
         assert isinstance(question, AskedAtom)
         if answer is None:
-            self._left_out.add(int(self._pool.of[question.number][question.place]))
+            self._single.left_out.add(int(self._pool.of[question.number][question.place]))
         else:
             self._single.add(question, yes=bool(answer))
             self.found.atoms += 1
@@ -436,7 +435,7 @@ class AtomLearner(BoardLearner):
 
     def left(self) -> bool:
         """Whether anything is neither known nor left out."""
-        return any(self._wanted(site) for site in range(len(self._pool.members)))
+        return bool(self._wanted())
 
     def examined(self) -> bool:
         """Whether enough held-out answers were foreseen, and no look is strange."""
@@ -467,8 +466,9 @@ class AtomLearner(BoardLearner):
             site for site, number, place in firsts if (follow[1][number][:, place] == NO_LABEL).all()
         ]
 
-    def _wanted(self, site: int) -> bool:
-        return self._pool.is_asked(site) and site not in self._single.wholes and site not in self._left_out
+    def _wanted(self) -> list[int]:
+        """All sites that are to be asked about."""
+        return [site for site in range(len(self._pool.members)) if self._single.is_open(site)]
 
 
 # Which atom to ask about next: at the place that looks least like all known ones, the one that halves what it may show.
@@ -485,9 +485,7 @@ LIKELY: Final = 8.0
 questions where that is so, and more where it is not."""
 
 
-def strangest_look(
-    answers: SiteAnswers, doubted: NDArray[np.bool_], left_out: set[int]
-) -> tuple[int, float] | None:
+def strangest_look(answers: SiteAnswers, doubted: NDArray[np.bool_]) -> tuple[int, float] | None:
     """The look that is least like all known ones, and how far it is from them; None if all are known or left out.
 
     So what is rare comes as soon as what is common, and no look that is not known stays farther from all known ones than the last one
@@ -496,18 +494,10 @@ def strangest_look(
     Args:
         answers: what is known.
         doubted: (looks,), whether a look is not read surely.
-        left_out: sites that are not asked about.
     """
     pool, looks = answers.pool, len(answers.pool.looks)
     known = [site for site in answers.wholes if site < looks]
-    candidates = np.array(
-        [
-            look
-            for look in range(looks)
-            if look not in answers.wholes and look not in left_out and pool.is_asked(look)
-        ],
-        np.intp,
-    )
+    candidates = np.array([look for look in range(looks) if answers.is_open(look)], np.intp)
     if not len(candidates):
         return None
     near = pool.distances[:, known].min(1, initial=UNLIKE)[candidates]

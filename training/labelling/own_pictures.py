@@ -230,11 +230,8 @@ def pddl_vocabulary(domain: Path, cell: str | None = None) -> VisualVocabulary:
     for one in vocabulary.predicates:
         if one in where:
             named = {}
-            below = [
-                each
-                for each in dict.fromkeys((one.types[0], *types.parents))
-                if types.is_a(each, one.types[0])
-            ]
+            every = dict.fromkeys((one.types[0], *types.parents))
+            below = [each for each in every if types.is_a(each, one.types[0])]
             for look in below:
                 if any(types.parents.get(other) == look for other in below):
                     continue  # its subtypes are looks

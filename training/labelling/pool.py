@@ -124,16 +124,13 @@ class Pool:
                     own[place] = rooms.setdefault(key, len(rooms))
             self.pictures.append(PooledPicture(picture, index, pixels, looks))
             several.append(own)
-        self.asked = [kind for kind, _ in (*numbers, *rooms)]
-        shape = -1, 3, side + 2, side + 2
-        self.cells: list[Looks] = [
-            np.frombuffer(look, np.uint8).reshape(shape) for _, look in (*numbers, *rooms)
-        ]
+        every, shape = [*numbers, *rooms], (-1, 3, side + 2, side + 2)
+        self.asked = [kind for kind, _ in every]
+        self.cells: list[Looks] = [np.frombuffer(look, np.uint8).reshape(shape) for _, look in every]
         self.looks: Looks = np.array(self.cells[: len(numbers)], np.uint8).reshape(shape)
         kinds = np.array(self.asked[: len(numbers)])
-        self.distances = np.where(
-            kinds[:, None] == kinds, distances(self.looks, self.looks), np.float32(np.inf)
-        )
+        away = distances(self.looks, self.looks)
+        self.distances = np.where(kinds[:, None] == kinds, away, np.float32(np.inf))
         self.of = [
             np.where(own == NO_LOOK, one.looks, own + len(numbers))
             for one, own in zip(self.pictures, several, strict=True)
@@ -198,10 +195,9 @@ class KnownLooks:
         pool = self._pool
         sites: Labels = np.full((len(pool.asked), self._heads), NO_LABEL, np.int8)
         asked = np.array([np.frombuffer(kind, bool) for kind in pool.asked]).reshape(-1, self._heads)
-        for site, found in enumerate(recognition.labels(pool.cells, asked.T)):
-            if found is not None:
-                sites[site] = found
-        for site, labels in self.sites.items():
+        recognised = enumerate(recognition.labels(pool.cells, asked.T))
+        known = {site: found for site, found in recognised if found is not None} | self.sites
+        for site, labels in known.items():
             sites[site] = labels
         pictures = [self.answers.get(number, sites[own].T) for number, own in enumerate(pool.of)]
         return sites[: len(pool.looks)], pictures
@@ -330,13 +326,22 @@ class AskedAtom(LabelQuestion):
 
 
 class SiteAnswers:
-    """What is known of sites by single answers."""
+    """What is known of sites by single answers.
+
+    Attributes:
+        wholes: the labels (heads,) of the sites of which all are known, in the order in which they were.
+        left_out: sites about which nobody can tell.
+    """
 
     def __init__(self, pool: Pool, heads: int) -> None:
         self.pool = pool
         self._known: Labels = np.full((len(pool.asked), heads), NO_LABEL, np.int8)
         self.wholes: dict[int, Labels] = {}
-        """The labels (heads,) of the sites of which all are known, in the order in which they were."""
+        self.left_out: set[int] = set()
+
+    def is_open(self, site: int) -> bool:
+        """Whether a site is to be asked about: a classifier is asked of it, and it is neither known nor left out."""
+        return self.pool.is_asked(site) and site not in self.wholes and site not in self.left_out
 
     def add(self, atom: AskedAtom, *, yes: bool) -> None:
         """Take in an answer, and what follows from it; UnusableInput if it contradicts others; nothing is taken in then."""
@@ -395,10 +400,8 @@ class SiteAnswers:
             if len(left) == 1:
                 self.wholes[site] = left[0]
             certain = (left == left[0]).all(0) & (left[0] != NO_LABEL)
-            todo += [
-                (site, int(other), int(left[0][other]))
-                for other in np.flatnonzero(certain & (self._known[site] != left[0]))
-            ]
+            new = np.flatnonzero(certain & (self._known[site] != left[0]))
+            todo += [(site, int(other), int(left[0][other])) for other in new]
             if value == 1:
                 for number in dict.fromkeys(number for number, _ in self.pool.members[site]):
                     todo += self._counted(number, head)

@@ -141,9 +141,8 @@ class LabelRecord:
         if not self._answers:
             return None
         digest, head, place = key = next(reversed(self._answers))
-        self._file.write(
-            {"image": self._names[digest], "withdrawn": [BETWEEN.join((head, place))] if head else True}
-        )
+        what = [BETWEEN.join((head, place))] if head else True
+        self._file.write({"image": self._names[digest], "withdrawn": what})
         self._whole.pop(digest, None)
         return self._question(key), self._answers.pop(key)
 
@@ -218,17 +217,12 @@ def _facts(
         state = State(answer.true, picture.scene.objects)
         masks = answer.masks if isinstance(answer, Labelled) else {}
         outlines = {thing: outline_facts(mask) for thing, mask in masks.items() if mask.any()}
-        return {
-            "true": perceived_atoms(domain, picture.scene, state),
-            **({"outlines": outlines} if outlines else {}),
-        }
+        true = {"true": perceived_atoms(domain, picture.scene, state)}
+        return {**true, "outlines": outlines} if outlines else {**true}
     heads, places = domain.visual.cell_heads(), _places(picture)
+    atoms = [(asked, value) for asked, value in told if isinstance(asked, AskedAtom)]
     yes, no, skipped = (
-        tuple(
-            (heads[asked.head], places[asked.place])
-            for asked, value in told
-            if isinstance(asked, AskedAtom) and value is wanted
-        )
+        tuple((heads[asked.head], places[asked.place]) for asked, value in atoms if value is wanted)
         for wanted in (True, False, None)
     )
     return Said(yes, no, skipped, whole_skipped=not (yes or no or skipped)).facts()

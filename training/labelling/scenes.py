@@ -116,11 +116,8 @@ class SceneLearner(Learner[CameraPerception]):
             else:
                 number = max(self._doubts, key=lambda one: (self._doubts[one], -one))
                 problem = self._walked[number].problem
-                self._doubts = {
-                    one: doubt
-                    for one, doubt in self._doubts.items()
-                    if problem == PROBLEM or self._walked[one].problem != problem
-                }
+                for one in [one for one in self._doubts if self._walked[one].problem == problem != PROBLEM]:
+                    del self._doubts[one]
             yield LabelQuestion(number), tested
 
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:

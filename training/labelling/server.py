@@ -229,9 +229,8 @@ def page(token: str) -> tuple[str, dict[str, str]]:
     """The page that sends a token along, and the headers that go with every answer of its server."""
     package = "aam_vision.training.labelling"
     folder = files(package) / "templates"
-    style, *scripts = (
-        (folder / name).read_text(encoding="utf-8") for name in ("label.css", "label.js", "describe.js")
-    )
+    names = "label.css", "label.js", "describe.js"
+    style, *scripts = ((folder / name).read_text(encoding="utf-8") for name in names)
     script = "".join(scripts)
     html = rendered(package, "label.html.jinja", css=Markup(style), script=Markup(script), token=token)
     only = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]

@@ -161,9 +161,8 @@ def at_page(
                 desk.end(f"The command has ended: {error}", LINGER)
                 raise
         summary = written(domain, found, len(pictures), way.most, folder, progress)
-        told = (
-            f"{counted(found.answered, 'answer' if atoms else 'picture')} {'given' if atoms else 'labelled'}"
-        )
+        what, done = ("answer", "given") if atoms else ("picture", "labelled")
+        told = f"{counted(found.answered, what)} {done}"
         desk.end(
             f"Done: {told}, {ended(found, way.most)}. The classifiers are in {folder}. You can close this page.",
             LINGER,
@@ -204,12 +203,8 @@ def written(
     }
     if domain.visual.cellless:
         read = {"pictures": tested, "misread": last.scores.wrong, "left_open": last.scores.refused}
-        summary["test"] = {
-            **read,
-            "missing": last.missing,
-            "attempt": last.attempt,
-            "bound": round(last.bound, 4),
-        }
+        passing = {"missing": last.missing, "attempt": last.attempt, "bound": round(last.bound, 4)}
+        summary["test"] = {**read, **passing}
     else:  # layouts are compared by the looks of their cells
         bound = round(found.elsewhere.bound, 4)
         summary["other_layouts"] = {**asdict(found.elsewhere), "bound": bound}
@@ -292,12 +287,9 @@ def _difference(known: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
             )
         whose = "of a folder" if "pictures" in known else "of walks"
         return f"its labels are of pictures {whose}; give the same command as for these"
-    names = [
-        name
-        for name in ("steps", "ask", "labels", "seed")
-        if known.get(name, _USUAL.get(name)) != settings.get(name, _USUAL.get(name))
-    ]
-    options = " ".join(f"--{name} {known.get(name, _USUAL.get(name))}" for name in names)
+    theirs, ours = {**_USUAL, **known}, {**_USUAL, **settings}
+    names = [name for name in ("steps", "ask", "labels", "seed") if theirs.get(name) != ours.get(name)]
+    options = " ".join(f"--{name} {theirs.get(name)}" for name in names)
     return f"its labels belong to {options or 'other options'}; give the same"
 
 

@@ -333,11 +333,8 @@ class Draft(PictureSheet[_Answers]):
     def shown(self, place: int, frame: Frame) -> dict[str, Any]:
         own = self.index.cells[place]
         large = len(own) > 1 or self._first[own] < place
-        return {
-            "boxes": boxes_of(self.index, place, frame),
-            "large": large,
-            "unsure": bool(self.unsure[place]),
-        }
+        unsure = bool(self.unsure[place])
+        return {"boxes": boxes_of(self.index, place, frame), "large": large, "unsure": unsure}
 
     def answer(self, what: str) -> State:
         """What is said, once the person says that it is all; UnusableInput if it cannot all be right."""

@@ -73,15 +73,13 @@ class Questions:
         found: dict[tuple[str, int], int] = {}
         for entry in by_arity:
             name = entry.predicate.name
-            others = atoms.things if len(entry.predicate.types) == 2 else ("",)
-            for other in others:
-                about = [
-                    (number, atom)
-                    for number, atom in enumerate(atoms.atoms)
-                    if atom.predicate == name and (not other or atom.objects[1] == other)
-                ]
-                for number, atom in about:
-                    found[atom.objects[0] if atom.objects else WHOLE, len(self.heads)] = number
+            own = [
+                (number, atom.objects) for number, atom in enumerate(atoms.atoms) if atom.predicate == name
+            ]
+            for other in atoms.things if len(entry.predicate.types) == 2 else ("",):
+                about = [(number, objects) for number, objects in own if not other or objects[1] == other]
+                for number, objects in about:
+                    found[objects[0] if objects else WHOLE, len(self.heads)] = number
                 if about:
                     key = KEYS[len(self.heads) : len(self.heads) + 1]  # none where they end
                     told = {"key": key, "description": f"{name}: {entry.description}"}
@@ -176,12 +174,8 @@ class ThingDraft(PictureSheet[_Said]):
         self._grow(replace(self._said, points=points, yes=yes, told=told))
 
     def asked(self, place: int) -> list[int]:
-        visible = self._visible()
-        return [
-            head
-            for head, number in enumerate(self._questions.asked[place])
-            if number >= 0 and visible[number]
-        ]
+        visible, own = self._visible(), self._questions.asked[place]
+        return [head for head, number in enumerate(own) if number >= 0 and visible[number]]
 
     def says(self, head: int, place: int) -> bool:
         return bool(self._said.yes[self._questions.asked[place, head]])
@@ -325,12 +319,8 @@ class ThingSheets(LabelSheets[CameraPerception, Labelled]):
             if likely[number]:
                 x, y = percept.positions.get(thing, found.positions[look])
                 points[thing] = [(min(int(y * height), height - 1), min(int(x * width), width - 1))]
-        yes = np.array(
-            [
-                atom in known or (atom in open_ and bool(one))
-                for atom, one in zip(atoms.atoms, likely, strict=True)
-            ]
-        )
+        answered = zip(atoms.atoms, likely, strict=True)
+        yes = np.array([atom in known or (atom in open_ and bool(one)) for atom, one in answered])
         unsure = np.array([atom in open_ for atom in atoms.atoms])
         unsure[atoms.found] = likely[atoms.found] != [thing in percept.positions for thing in atoms.things]
         return ThingGuess(points, yes, unsure)

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling.desk import Corrected, Desk, Stale
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
-from aam_vision.training.labelling.session import SimulatorLabels
 from aam_vision.training.labelling.sheets import AtomSheets, PictureSheets
+from tests.training.labelling.truths import truth_of
 
 DOMAIN = board_domain("sokoban")
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
@@ -27,16 +26,9 @@ def pool():
     return Pool(DOMAIN.visual, walk(DOMAIN, [("train", 0)], np.random.default_rng(3), 12)[:5], CELL_PIXELS)
 
 
-def _told(pool, states):
-    """The labels of pictures of which these states are known."""
-    pictures = zip(pool.walked, states, strict=True)
-    return [label(DOMAIN.visual, one.scene, tuple(one.scene.cells), state) for one, state in pictures]
-
-
 @pytest.fixture(scope="module")
 def truth(pool):
-    oracle = SimulatorLabels(DOMAIN, pool.walked)
-    return [labels == 1 for labels in _told(pool, map(oracle.label, pool.walked))]
+    return [labels == 1 for labels in truth_of(DOMAIN, pool)]
 
 
 @pytest.fixture(scope="module")
@@ -52,16 +44,13 @@ class _Asking:
 
     def __init__(self, pool, folder, atoms=None):
         self.record = LabelRecord(DOMAIN, folder, pool.walked, atoms=atoms is not None)
-        sheets = (
-            PictureSheets(DOMAIN.visual, pool)
-            if atoms is None
-            else AtomSheets(DOMAIN.visual, pool, self.record)
-        )
+        if atoms is None:
+            sheets, self._kind = PictureSheets(DOMAIN.visual, pool), "ask"
+            self._asked = [LabelQuestion(number) for number in range(len(pool.pictures))]
+        else:
+            sheets, self._kind = AtomSheets(DOMAIN.visual, pool, self.record), "atom"
+            self._asked = atoms
         self.desk = Desk(pool.walked, self.record, sheets, 10)
-        self._asked = (
-            [LabelQuestion(number) for number in range(len(pool.pictures))] if atoms is None else atoms
-        )
-        self._kind = "ask" if atoms is None else "atom"
         self.begun, self.found, self.ended = 0, None, Event()
         Thread(target=self._run, daemon=True).start()
 
@@ -137,8 +126,8 @@ def _ended(asking, pool, truth, begun):
     """Rounds have ended that began so often, and got what is true."""
     assert asking.ended.wait(10)
     assert asking.begun == begun
-    for found, right in zip(_told(pool, asking.found), truth, strict=True):
-        assert ((found == 1) == right).all()
+    for one, state, right in zip(pool.pictures, asking.found, truth, strict=True):
+        assert ((one.labels(state) == 1) == right).all()
 
 
 def test_the_rounds_get_what_was_said_and_an_answer_that_is_confirmed_changes_nothing(
@@ -212,15 +201,11 @@ def test_pages_that_are_late_or_wrong_change_nothing(asking, truth):
         asking.desk.act("next", {"question": late})
     with pytest.raises(Stale):
         asking.desk.picture(late)
-    wrong = [
-        ("clear", facts)
-        for facts in ({}, {"places": []}, {"places": [999]}, {"places": [True]}, {"places": 1})
-    ]
-    wrong += [("toggle", {"places": [0], "head": head}) for head in (-1, 5, "0", None)]
-    for what, facts in [*wrong, ("dance", {})]:
-        with pytest.raises(
-            ValueError, match="places" if what == "clear" else "head" if what == "toggle" else what
-        ):
+    nowhere = {}, {"places": []}, {"places": [999]}, {"places": [True]}, {"places": 1}
+    wrong = [("clear", facts, "places") for facts in nowhere]
+    wrong += [("toggle", {"places": [0], "head": head}, "head") for head in (-1, 5, "0", None)]
+    for what, facts, told in [*wrong, ("dance", {}, "dance")]:
+        with pytest.raises(ValueError, match=told):
             asking.desk.act(what, {"question": now, **facts})
     assert len(asking.record) == 1
 

@@ -138,7 +138,7 @@ def test_all_that_follows_from_answers_is_true_and_every_place_is_known_in_the_e
     answers, nothing = SiteAnswers(pool, len(truth[0])), np.zeros(looks, bool)
     asked, distance = 0, np.inf
     while True:
-        if (found := strangest_look(answers, nothing, set())) is not None:
+        if (found := strangest_look(answers, nothing)) is not None:
             assert found[1] <= distance  # farthest first
             site, distance = found
         else:

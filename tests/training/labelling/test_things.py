@@ -102,12 +102,8 @@ def test_every_change_can_be_undone(changes):
     sheet = _sheets().sheet(LabelQuestion(0), None)
     views = [sheet.view(TRUE[0].frame)]
     for what, place, number in changes:
-        facts = {
-            "places": [place],
-            "head": min(number, len(views[0]["heads"]) - 1),
-            "x": number / 8,
-            "y": 0.6,
-        }
+        head = min(number, len(views[0]["heads"]) - 1)
+        facts = {"places": [place], "head": head, "x": number / 8, "y": 0.6}
         now = views[-1]["places"][place]
         if (what == "point" and now["whole"]) or (what == "toggle" and facts["head"] not in now["asked"]):
             continue
