@@ -282,7 +282,9 @@ class GymnasiumSimulator:
         seen = self._show(actions)
         self._compare(seen, self._show(actions), "with the same seed and actions", "make it deterministic")
         advice = "switch its chance off (slippery floors, sticky actions), it is no part of a STRIPS agent"
-        self._compare(seen, self._show(actions, other_chance=True), "with the same actions", advice, HasChance)
+        self._compare(
+            seen, self._show(actions, other_chance=True), "with the same actions", advice, HasChance
+        )
         self.start()
         half = len(seen) // 2
         for action in actions[:half]:
