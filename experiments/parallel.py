@@ -20,7 +20,7 @@ from typing import Annotated
 
 import numpy as np
 
-from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove
+from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove, prove_simulators
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.perception import Simulator
@@ -128,7 +128,7 @@ def _slow(env: str, agent: Agent, seconds: float, workers: Workers) -> tuple[Age
     simulators = slow_simulators(env, seconds)
     seeing: Crew | None = None
     if workers.number > 1:
-        seeing = workers.crew(partial(slow_simulators, env, seconds), prove, modules=SIMULATING)
+        seeing = workers.crew(partial(slow_simulators, env, seconds), prove_simulators, modules=SIMULATING)
         simulators = [CopiedSimulator(one.scene, number, seeing) for number, one in enumerate(simulators)]
     settings = PerceptionSettings()
     asked = agent.headers, agent.access, settings, perception_of(env, settings)
