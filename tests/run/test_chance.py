@@ -200,6 +200,7 @@ def test_a_run_that_saw_no_chance_is_compared_with_a_truth_that_has_it(tmp_path:
     assert "There is none to compare with" not in page
 
 
+@pytest.mark.nightly
 def test_pixels_tell_chance_from_misreading(tmp_path: Path) -> None:
     """The classifiers misread some images; but from the same pixels a step leads to the same ones, and sometimes to others."""
     folder = tmp_path / "out"
