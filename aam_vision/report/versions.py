@@ -82,8 +82,10 @@ class Versions:
     def actions(self) -> list[ActionDifferences]:
         """What differs, action by action."""
         run, first = self.other.run, self.one.run.transcript
-        # atoms are compared by their numbers, which follow from the order of the predicates
-        transcript = replace(run.transcript, vocabulary=first.vocabulary, headers=first.headers)
+        # atoms are compared by their numbers, which follow from the order of the predicates, and from what may be named at first
+        transcript = replace(
+            run.transcript, vocabulary=first.vocabulary, headers=first.headers, initial=first.initial
+        )
         others = retold(transcript, precision_of(run.within or Options().within)).actions
         return differences(self.one.knowledge.actions, others, independent=self.independent)
 

@@ -16,6 +16,7 @@ from aam_vision.report.recorded import read_run
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
+from tests.commands import called
 from tests.finished import OUTPUT, ChanceRuns, copied, cut_short, result_of, timeless
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
 
@@ -108,6 +109,13 @@ def test_directions_that_are_constants_are_what_an_argument_says(tmp_path: Path)
     command("--prior", folder, *asked, "--access", "reset", "--seed", "1", "--out", "again", cwd=tmp_path)
     assert result_of(tmp_path / "again")["differences"] == []
     _assert_made_again(folder)
+    (tmp_path / "p.pddl").write_text(THREE_CELLS.replace("a b c - cell", "a b c - cell aside - way"))
+    given = (*asked, "--access", "reset", "--seed", "2", "--out")
+    refused = command(*given, "refused", "--prior", folder, cwd=tmp_path, code=2).stderr
+    assert "go may name objects in its problems that are no constants" in refused
+    command(*given, "other", cwd=tmp_path)
+    compared = called("aam_vision.compare", folder, "other", cwd=tmp_path).stdout
+    assert "nothing differs that chance does not explain" in compared
 
 
 def test_noise_is_told_from_chance_by_looking_again(tmp_path: Path) -> None:

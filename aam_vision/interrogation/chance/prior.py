@@ -26,6 +26,7 @@ from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.observations import Change, Explanation, holds
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits
 from aam_vision.model.strips import ActionSchema, Case, Mode, Model, merged
+from aam_vision.support.errors import UnusableInput
 
 MARGIN = 2.0
 """How much wider the intervals of an action may be that is as before, in those of one that has changed.
@@ -87,8 +88,16 @@ class EarlierRun:
         return {one.index.header.name: one for one in self.actions}
 
     def required(self, index: AtomIndex) -> Literals:
-        """The literals that an action was proven to need, and positive ones that it may have needed."""
-        return self._by_name[index.header.name].precondition.cautious
+        """The literals that an action was proven to need, and positive ones that it may have needed.
+
+        Raises:
+            UnusableInput: it was told there from other atoms (``knowledge.index_of``).
+        """
+        known = self._by_name[index.header.name]
+        if known.index.atoms != index.atoms:
+            told = f"{index.header.name} may name objects in its problems that are no constants, or the other way round"
+            raise UnusableInput(f"{told}; give a run in problems that are alike in this", "prior")
+        return known.precondition.cautious
 
     def changed(self, action: ActionKnowledge) -> bool:
         """Whether the trials of both tell them apart; with as many comparisons as there are actions."""
