@@ -224,3 +224,12 @@ def test_outcomes_that_seem_to_explain_refusals_are_examined(seed: int, tmp_path
     found = aam_vision.interrogate(agent, seed=seed, raises=False)
     assert not found.complete
     assert found.diagnosis is not None
+
+
+@pytest.mark.parametrize("steps", [40, 150])
+@pytest.mark.parametrize("family", ["random outcome", "refused for a count", "episode end", "silent no-op"])
+def test_finding_out_what_is_wrong_keeps_to_the_budget(family: str, steps: int) -> None:
+    """Experiments, the examination, and what the run goes on to are all within it."""
+    for access in (Access.RESET, Access.TRAJECTORY):
+        found = aam_vision.interrogate(faulty_agent(family, access, 5), seed=5, max_steps=steps, raises=False)
+        assert found.counts.steps + found.counts.exam_steps <= steps

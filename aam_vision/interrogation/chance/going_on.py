@@ -84,7 +84,9 @@ def go_on(
     options, spent = options or Options(), result.counts
     left = replace(
         options,
-        max_steps=None if options.max_steps is None else max(0, options.max_steps - spent.steps),
+        max_steps=None
+        if options.max_steps is None
+        else max(0, options.max_steps - spent.steps - spent.exam_steps),
         max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
         tries_on=False,
     )

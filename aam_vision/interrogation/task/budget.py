@@ -31,6 +31,10 @@ class Budget:
             if most is not None and most < 0:
                 raise UnusableInput("give a number from 0", argument=name, value=most)
 
+    def left(self, counts: Counts) -> int | None:
+        """How many steps more may be attempted; None for any number."""
+        return None if self.steps is None else max(0, self.steps - counts.steps - counts.exam_steps)
+
     def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
         """Why so many more cannot be afforded, in words; empty if they can."""
         if why := self.resources.spent:
@@ -55,6 +59,6 @@ class Budget:
             return replace(move.stopped, cut=BUDGET) if move.stopped.complete else move.stopped
         if spent:
             return Stop(False, spent, cut=BUDGET)
-        if isinstance(move, Ask) or self.steps is None:
+        if isinstance(move, Ask) or (left := self.left(counts)) is None:
             return move
-        return replace(move, steps=min(move.steps, self.steps - counts.steps - counts.exam_steps))
+        return replace(move, steps=min(move.steps, left))

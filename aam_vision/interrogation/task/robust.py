@@ -25,7 +25,7 @@ from aam_vision.interrogation.evidence.moves import Asked, Entry, Policy, Stop, 
 from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.outcomes import read_rightly
-from aam_vision.interrogation.examination.trials import Trials
+from aam_vision.interrogation.examination.trials import MAX_STEPS, Trials
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
 from aam_vision.interrogation.statistics.counts import EXECUTED, REFUSED, ErrorRates, posterior_mean
@@ -274,7 +274,8 @@ class _Stages:
             Interrupted: the agent failed meanwhile.
         """
         result = error.result
-        trials = Trials(agent, result.transcript)
+        left = self.setup.budget.left(agent.counts)
+        trials = Trials(agent, result.transcript, MAX_STEPS if left is None else min(left, MAX_STEPS))
         try:
             diagnosis = diagnose(trials, self.rng)
         except AgentFailed as failure:
