@@ -115,8 +115,8 @@ def test_what_is_decided_is_true_when_two_things_cannot_be_told_apart(name: str,
 
 
 def test_a_scene_with_boxes_needs_no_square_cells() -> None:
+    from aam_vision.classifiers.architecture import CELL_PIXELS
     from aam_vision.classifiers.board import resample_scene
-    from aam_vision.classifiers.networks import CELL_PIXELS
 
     scene = board_domain("blocks").scene(load("blocks", "train", 0))
     frame = np.zeros((100, 60, 3), np.uint8)
