@@ -38,9 +38,9 @@ AGENTS = {
     "sokoban": ("--env", "sokoban"),
     "slippery": ("--domain", "d.pddl", "--problem", "p.pddl", "--chance", "--within", "0.2"),
     "explodingblocks": ("--env", "explodingblocks", "--problem", "0", "--chance", "--within", "0.2"),
-    "tireworld": ("--env", "tireworld", "--access", "snapshot", "--within", "0.2"),
     "program": ("--agent", shlex.join([sys.executable, reference_agent.__file__])),
     "tabletop": ("--env", "tabletop"),
+    "tireworld": ("--env", "tireworld", "--access", "snapshot", "--within", "0.2"),
 }
 SHARED = ("sokoban", "gripper")
 """Agents of which other tests have a run."""
