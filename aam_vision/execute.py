@@ -95,8 +95,10 @@ def execute_plan(
     from rich.console import Console
     from rich.text import Text
 
+    from aam_vision.interrogation.chance.refusals import WithRefusals
     from aam_vision.interrogation.task.repeated_looks import LookingAgent
     from aam_vision.planning.engines import planner_named
+    from aam_vision.report.recorded import opened
     from aam_vision.run import targets
     from aam_vision.run.execution.replanning import Execution, Film
     from aam_vision.run.folder import check_images
@@ -130,6 +132,10 @@ def execute_plan(
             target = replace(target, agent=agent)
         if further is not None:
             target = replace(target, agent=_as_modelled(target.agent, further, run))
+        if kept.chance:
+            with opened(run) as journal:
+                refusals = journal.refusals([one.name for one in target.agent.headers])
+            target = replace(target, agent=WithRefusals(target.agent, refusals))
         carry_out = _with_controls if controls else _with_actions
         try:
             done = carry_out(run, wanted, target, planner, show)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -144,9 +144,8 @@ def _learned(agent: Agent, result: Result, seed: int, exam: int | None) -> Row:
         further = go_further(agent, result, seed, options, Budget(steps=FURTHER), exam)
     if (found := further.found) is None:
         return {**dict.fromkeys(_FOUND), "learned_right": False}
-    missed = (
-        unpredicted(found, inner, np.random.default_rng([seed, 7]), further.fact, further.divisions) / STEPS
-    )
+    how = further.fact, further.divisions, further.refusals
+    missed = unpredicted(found, inner, np.random.default_rng([seed, 7]), *how) / STEPS
     right = missed <= 1 - RIGHT and _frequencies_hold(inner.fault, found)
     bound = found.exam.bound if found.outcomes is None else 1 - RIGHT
     return {
@@ -301,6 +300,7 @@ def unpredicted(
     rng: np.random.Generator,
     fact: InventedFact | None = None,
     divisions: Divisions | None = None,
+    refusals: Collection[str] = (),
 ) -> int:
     """How many of ``STEPS`` steps come out as the model, whatever was gone on to, says that they do not; of any number."""
     missed, rows, derived = 0, Rows(), result.hypotheses.vocabulary.derived
@@ -315,6 +315,7 @@ def unpredicted(
             waits = delays.waited(before, one.step, one.after) if one.executed else before
             one = one._replace(before=before, after=waits)
         if fact is None:
+            one = one._replace(executed=True) if one.step.name in refusals else one
             step = divisions.as_modelled(one.step, one.before) if divisions else one.step
             missed += step is None or _impossible(result, one._replace(step=step))
             continue

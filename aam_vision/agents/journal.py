@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import platform
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -192,6 +192,8 @@ NAME = "transcript.sqlite"
 WENT_ON = "went on"
 """Name of the note that says after how many exchanges a run has gone on from a diagnosis, whether that explained the answers, and with
 which invented fact or from which exchange on, if so."""
+REFUSALS = "refusals"
+"""Name of the note that lists the actions of which a refusal counts as an outcome, of a run that learns outcomes."""
 OPERATORS = "operators"
 """Folder of a second journal, in the folder of a run that knew only controls: what was seen of its operators."""
 AS_READ = "read"
@@ -396,6 +398,18 @@ class Journal:
             after, explained = read(told, "after", int), read(told, "explained", bool)
             how = fact, anew, constants, deterministic, divisions, repeated, delays, looked, refused
             return WentOn(after, explained, *how)
+
+    def refusals(self, actions: Sequence[str]) -> tuple[str, ...]:
+        """Those of the actions of which a refusal counts as an outcome (``REFUSALS``).
+
+        Raises:
+            UnusableInput: the note of that is damaged, or of another agent.
+        """
+        told = self.about(REFUSALS) or []
+        with _guarded(self.path):
+            if not isinstance(told, list) or any(one not in actions for one in told):
+                raise Malformed("refusals are outcomes of actions that the agent does not have")
+            return tuple(one for one in actions if one in told)
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

@@ -19,6 +19,12 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Watch
+from aam_vision.interrogation.chance.refusals import (
+    WithRefusals,
+    refused_by_chance,
+    told_by_chance,
+    with_refusals,
+)
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.examination.findings import ENOUGH, Family
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
@@ -54,6 +60,12 @@ class Attempt(NamedTuple):
     way: Way
     constants: Constants = MappingProxyType({})
     """What the vocabulary is extended by for it."""
+    refusals: tuple[str, ...] = ()
+    """The actions of which a refusal counts as an outcome."""
+
+    def __str__(self) -> str:
+        """With what a run goes on."""
+        return f"{self.way}{f', refusals of {listed(self.refusals)} being one' if self.refusals else ''}"
 
 
 Begins = Callable[[Attempt], Watch | None]
@@ -85,6 +97,9 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
         found += [Attempt(Way.CASES)] * (Way.CASES in among and can_divide(result))
         found += [Attempt(Way.DELAYED)] * (Way.DELAYED in among and can_delay(result))
         found += [Attempt(Way.OUTCOMES)] * outcomes
+        if outcomes and result.diagnosis is not None and result.diagnosis.family is Family.RANDOM:
+            names = refused_by_chance(result.transcript)
+            found += [Attempt(Way.OUTCOMES, refusals=names)] * bool(names)
     found += [Attempt(Way.MEMORY)] * can_remember(result)
     found += [Attempt(Way.REFUSED)] * bool(never)
     found += [Attempt(Way.ANEW)] * (not lasts and may_have_changed(result))
@@ -171,6 +186,7 @@ def _in_vain(attempt: Attempt) -> str:
             return "It is no deterministic agent with effects that come later, either"
         case Way.OUTCOMES:
             beside = f", with {as_constants(attempt.constants)}," if attempt.constants else ""
+            beside += f", refusals of {listed(attempt.refusals)} among them," if attempt.refusals else ""
             return f"Outcomes and cases{beside} do not explain it either"
         case Way.MEMORY:
             return "No model with memory was found"
@@ -186,10 +202,10 @@ def _tried(
     try:
         match attempt.way:
             case Way.OUTCOMES:
-                found = _with_outcomes(diagnosed, options, watch, constants)
+                found = _with_outcomes(diagnosed, options, watch, attempt)
                 if found.status == NOT_STRIPS:
                     return Further(None, found.why)
-                return Further(_as_examined(found), constants=constants)
+                return Further(_as_examined(found), constants=constants, refusals=attempt.refusals)
             case Way.CONSTANTS:
                 return with_constants(diagnosed, constants)
             case Way.REPEATED:
@@ -234,27 +250,29 @@ def with_outcomes(agent: Agent, result: Result, seed: int, options: Options) -> 
     """Learn outcomes, when each comes and how often, from what was seen and from further steps, whatever else may explain the agent."""
     recorded = RecordingAgent(agent, result.transcript)
     diagnosed = Diagnosed(recorded, result, np.random.default_rng(seed), Budget(), None)
-    return _with_outcomes(diagnosed, options, None, {})
+    return _with_outcomes(diagnosed, options, None, Attempt(Way.OUTCOMES))
 
 
-def _with_outcomes(
-    diagnosed: Diagnosed, options: Options, watch: Watch | None, constants: Constants
-) -> Result:
+def _with_outcomes(diagnosed: Diagnosed, options: Options, watch: Watch | None, attempt: Attempt) -> Result:
     """What comes of outcomes and cases."""
     recorded, result = diagnosed.recorded, diagnosed.result
-    seen = replace(result, transcript=recorded.transcript, counts=diagnosed.counts)
-    found = go_on(WithConstants(recorded, constants), seen, diagnosed.rng, options, watch)
+    constants, refusals = attempt.constants, attempt.refusals
+    seen = replace(result, transcript=with_refusals(recorded.transcript, refusals), counts=diagnosed.counts)
+    agent = WithConstants(WithRefusals(recorded, refusals), constants)
+    found = go_on(agent, seen, diagnosed.rng, options, watch)
+    found = replace(found, counts=diagnosed.counts) if refusals else found  # in which refusals are none
     merged = [
         one.index.header.name for one in found.actions if {*constants} & {*one.index.coinciding_constants}
     ]
     if merged and found.complete:
         why = f"steps of {listed(merged)} that name {' or '.join(constants)} were not tried: nothing is claimed of them"
         found = replace(found, status=OPEN, why=why)
+    explained = [told(constants)] * bool(constants) + [told_by_chance(refusals)] * bool(refusals)
     return replace(
         result,
         model=found.model,
         why=found.why,
         counts=found.counts,
         outcomes=found,
-        invented=told(constants) if constants else "",
+        invented=" ".join(explained),
     )

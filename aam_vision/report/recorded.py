@@ -15,6 +15,7 @@ from aam_vision.agents.journal import AS_READ, NAME, OPERATORS, Journal, Nothing
 from aam_vision.agents.journalled import Contents, memo
 from aam_vision.agents.perception import Box, Point
 from aam_vision.interrogation.chance.prior import MARGIN
+from aam_vision.interrogation.chance.refusals import with_refusals
 from aam_vision.interrogation.controls.memory import read_memory
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
@@ -95,6 +96,8 @@ class Recorded:
     """Of such a run: the seed from which its agent drew its chance; None if that was of the agent's own."""
     seed: int | None = None
     """Of such a run: its seed, whatever was drawn from it."""
+    refusals: tuple[str, ...] = ()
+    """Of such a run: the actions of which a refusal is an outcome; in the transcript it is a step that changes nothing."""
 
 
 def read_run(folder: Path) -> Recorded:
@@ -150,7 +153,10 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
             of_agent = None if arguments.get("agent") is not None else seed
             within = min(max(field(arguments, "within", float), 0.002), 0.4)
             within *= 1 if arguments.get("prior") is None else MARGIN  # so wide they were made
-            return replace(found, within=within, chance_seed=of_agent, seed=seed)
+            names = journal.refusals([one.name for one in found.transcript.headers])
+            transcript = with_refusals(found.transcript, names)
+            chance = {"within": within, "chance_seed": of_agent, "seed": seed, "refusals": names}
+            return replace(found, transcript=transcript, **chance)
         if not of_controls:
             return found
         if found.figures is None:

@@ -23,6 +23,7 @@ from aam_vision.interrogation.chance.comparing import (
 from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import Claim, EarlierModel, EarlierRun, Prior
+from aam_vision.interrogation.chance.refusals import with_refusals
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
@@ -86,8 +87,13 @@ class Versions:
         transcript = replace(
             run.transcript, vocabulary=first.vocabulary, headers=first.headers, initial=first.initial
         )
+        ones = self.one.knowledge.actions
+        if run.refusals != self.one.run.refusals:  # what is an outcome of one is an outcome of both
+            both = {*run.refusals, *self.one.run.refusals}
+            transcript = with_refusals(transcript, both)
+            ones = retold(with_refusals(first, both), precision_of(self.one.within)).actions
         others = retold(transcript, precision_of(run.within or Options().within)).actions
-        return differences(self.one.knowledge.actions, others, independent=self.independent)
+        return differences(ones, others, independent=self.independent)
 
     @cached_property
     def same(self) -> tuple[str, ...]:
@@ -303,7 +309,8 @@ def earlier(path: Path, agent: Agent, seed: int | None) -> Prior:
             _check(Model(told.vocabulary, tuple(ActionSchema(one) for one in told.headers)), agent, path)
             transcript = replace(told, vocabulary=vocabulary, headers=headers)  # atoms in the agent's order
             independent = run.chance_seed is None or run.chance_seed != seed
-            return EarlierRun(retold(transcript, precision_of(run.within)).actions, independent)
+            known = retold(transcript, precision_of(run.within)).actions
+            return EarlierRun(known, independent, run.refusals)
         path = path / "model.pddl"
         if not path.is_file():
             raise UnusableInput(

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.journal import Journal
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.journal import REFUSALS, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.cases import CaseKnowledge
 from aam_vision.interrogation.chance.interrogating import Watch, interrogate
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import Prior
+from aam_vision.interrogation.chance.refusals import WithRefusals, told_by_chance
 from aam_vision.interrogation.chance.result import ChanceResult, Options, most_steps
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
@@ -64,14 +66,19 @@ class ChanceRun:
         arguments, target = self._arguments, self.target
         agent: Agent = JournalledAgent(target.agent, journal, target.generators, target.crew)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
+        refusals = () if self._prior is None else self._prior.refusals
+        journal.note(REFUSALS, list(refusals))
         options = options_of(arguments, Resources(arguments.max_seconds, MEGABYTES), self._prior)
         options = replace(options, at_a_time=width(target.copies))
         what = f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
         rng, progress = np.random.default_rng(arguments.seed), Progress()
         watch = progress_of(arguments, options, what, progress)
         with progress.never_silent("still making trials", quiet=arguments.quiet):
-            result = interrogate(looking or agent, rng, options, watch)
-        told = figures(arguments, target, result, looking, None, perf_counter() - began)
+            counting = CountingAgent(looking or agent)  # refusals as what they are
+            result = interrogate(WithRefusals(counting, refusals), rng, options, watch)
+        result = replace(result, counts=counting.counts)
+        explained = told_by_chance(refusals) if refusals else ""
+        told = figures(arguments, target, result, looking, None, perf_counter() - began, explained)
         return finish(folder, journal, target, result, told)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AnnouncedAgent
 from aam_vision.agents.image import image_test, unlike
-from aam_vision.agents.journal import AS_READ, WENT_ON, Journal
+from aam_vision.agents.journal import AS_READ, REFUSALS, WENT_ON, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import ChanceResult
@@ -140,9 +140,10 @@ class ToldRun:
             more = {"constants": dict(attempt.constants)} if attempt.constants else {}
             journal.note(WENT_ON, {"after": after, "explained": outcomes, **more, **looked})
             if outcomes:
-                return progress_of(arguments, options, f"{why}: going on with {attempt.way}", progress)
+                journal.note(REFUSALS, list(attempt.refusals))
+                return progress_of(arguments, options, f"{why}: going on with {attempt}", progress)
             if not arguments.quiet:
-                progress.stage(f"{why}: going on with {attempt.way}")
+                progress.stage(f"{why}: going on with {attempt}")
             return None
 
         budget, exam = self._interrogation.budget, arguments.exam

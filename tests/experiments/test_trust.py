@@ -45,7 +45,7 @@ def test_agents_with_several_faults_are_interrogated_where_they_are_asked_for(tm
     cases = several_at_once()
     assert {kind_of(case) for case in cases} == {BOTH}
     assert {case["access"] for case in cases} == set(ACCESSES)
-    number = len(some(2, [case for case in cases if case["access"] == "snapshot"]))
+    number = len(some(1, [case for case in cases if case["access"] == "snapshot"]))
     asked = f"--kind {BOTH} --access snapshot --runs {number} --size 1 --goes-on --exam 60".split()
     done = called("experiments.trust", *asked, "--out", tmp_path / "out", cwd=tmp_path, code=0)
     assert "chance and a condition" in done.stdout

@@ -27,6 +27,15 @@ SLIPS = "    if before <= state and random.random() < 0.2:\n        return state
 EVERY_FIFTH = (
     "    TRIED.append(name)\n    if before <= state and len(TRIED) % 5 == 0:\n        return state\n"
 )
+SWAPS = {
+    "    name, *things = action\n": """    name, *things = action
+    if name == "go" and random.random() < 0.3:
+        things.reverse()
+""",
+    "def do(": "random.seed(7)\n\n\ndef do(",
+    '"walks": True': '"walks": False',
+}
+"""What the reference agent is given so that now and then it goes the other way round."""
 HOLDS_MORE = """
     with open(__file__ + ".tried", "a") as kept:
         tried = kept.write("x") and kept.tell()
@@ -149,6 +158,31 @@ def test_it_resumes_with_what_was_seen(beyond: int, slipped: tuple[str, Path, st
     assert (again["status"], again["went_on"]) == ("complete", first["went_on"])
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
         assert journal.execute("SELECT * FROM entries").fetchall()[: len(before)] == before
+
+
+@pytest.mark.parametrize("access", first(1, ["reset", "trajectory", "settable"]))
+def test_a_refusal_that_is_a_matter_of_chance_is_an_outcome(access: str, tmp_path: Path) -> None:
+    agent, run = changed_program(tmp_path, SWAPS), tmp_path / "run"
+    asked = ("--agent", agent, "--within", "0.1", "--quiet", "--max-steps")
+    done = command(*asked, "500", "--access", access, "--out", run, cwd=tmp_path)
+    result = result_of(run)
+    assert result["invented"].startswith("A refused step of go counts as one that changes nothing")
+    assert result["went_on"]["family"] == "random"
+    assert result["invented"] in (text := explained(run))
+    assert f"{result['failed_steps']} of them refused" in text
+    assert "(when (and (robot-in ?from))" in done.stdout
+    shorten(again := copied(run, tmp_path / "again"), 60)
+    command("--agent", agent, "--resume", again, cwd=tmp_path)
+    assert result_of(again)["invented"] == result["invented"]
+    goal = ("--agent", agent, "--goal", "(robot-in garden)")
+    done = called("aam_vision.execute", run, *goal, cwd=tmp_path, code=0)
+    assert "Goal reached" in done.stdout
+    command(*asked, "250", "--prior", run, "--out", tmp_path / "later", cwd=tmp_path)
+    later = result_of(tmp_path / "later")
+    assert (later["invented"], later["differences"]) == (result["invented"], [])
+    assert later["failed_steps"] > 20
+    same = called("aam_vision.compare", run, tmp_path / "later", cwd=tmp_path, code=0)
+    assert "nothing differs that chance does not explain" in same.stdout
 
 
 def test_what_only_a_strips_agent_can_be_asked_for_ends_with_the_diagnosis(tmp_path: Path) -> None:

@@ -40,6 +40,10 @@ _GROWTH = 1.05
 class Prior(Protocol):
     """The earlier findings."""
 
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """The actions of which a refusal was an outcome."""
+
     def required(self, index: AtomIndex) -> Literals:
         """The literals that an action needed."""
 
@@ -82,6 +86,8 @@ class EarlierRun:
 
     actions: tuple[ActionKnowledge, ...]
     independent: bool
+    refusals: tuple[str, ...] = ()
+    """The actions of which a refusal was an outcome."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, ActionKnowledge]:
@@ -95,7 +101,7 @@ class EarlierRun:
         """
         known = self._by_name[index.header.name]
         if known.index.atoms != index.atoms:
-            told = f"{index.header.name} may name objects in its problems that are no constants, or the other way round"
+            told = f"in one of the two runs {index.header.name} can name nothing but constants, in the other it can"
             raise UnusableInput(f"{told}; give a run in problems that are alike in this", "prior")
         return known.precondition.cautious
 
@@ -141,6 +147,7 @@ class EarlierModel:
     """A model with outcomes, whose probabilities are claims."""
 
     model: Model
+    refusals: tuple[str, ...] = ()
 
     def required(self, index: AtomIndex) -> Literals:
         """The literals that an action needed."""

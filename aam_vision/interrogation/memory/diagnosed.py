@@ -58,6 +58,8 @@ class Further:
     """What was invented, if anything was."""
     constants: Constants = field(default_factory=dict)
     """What the vocabulary was extended by."""
+    refusals: tuple[str, ...] = ()
+    """The actions of which a refusal is an outcome."""
     divisions: Divisions | None = None
     """The actions that are several in the model, if any are."""
     delays: Delays | None = None

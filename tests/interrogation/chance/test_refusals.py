@@ -1,0 +1,70 @@
+"""Refusals that are a matter of chance are an outcome in which nothing changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aam_vision
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.chance.refusals import WithRefusals, refused_by_chance, with_refusals
+from aam_vision.interrogation.chance.result import ChanceResult, Options
+from aam_vision.interrogation.going_on import go_further
+from aam_vision.interrogation.memory.diagnosed import Way
+from aam_vision.model.query import Access, Query
+from experiments.faults.registry import faulty_agent
+from experiments.faults.world import FaultyAgent
+from experiments.trust_runs import unpredicted
+from tests import domains
+from tests.profiles import first, thorough
+
+
+@thorough(60)
+@given(domains.domains(), st.integers(0, 9), st.data())
+def test_a_plan_goes_on_after_a_refusal_that_counts_as_a_step(
+    domain: domains.Domain, seed: int, data: st.DataObject
+) -> None:
+    agent = SymbolicAgent(domain.model, domain.problems, Access.SETTABLE)
+    names = [header.name for header in agent.headers]
+    counted = data.draw(st.sets(st.sampled_from(names)))
+    start, rng = agent.initial()[0], np.random.default_rng(seed)
+    steps = domains.instances(agent.headers, start.state.objects)
+    plan = tuple(steps[number] for number in rng.integers(len(steps), size=6)) if steps else ()
+    here, executed = start, 0
+    for step in plan:
+        response = agent.ask(Query(here, (step,)))
+        if not response.executed and step.name not in counted:
+            break
+        here, executed = response.final, executed + 1
+    response = WithRefusals(agent, counted).ask(Query(start, plan))
+    assert (response.executed, response.final.state, response.told) == (executed, here.state, None)
+
+
+@pytest.mark.parametrize(
+    ("access", "seed"),
+    first(1, [(Access.RESET, 3300000), (Access.SETTABLE, 3300001), (Access.SNAPSHOT, 3300001), (Access.TRAJECTORY, 3300002)]),
+)  # fmt: skip
+def test_an_agent_that_swaps_arguments_is_learned(access: Access, seed: int) -> None:
+    """By what it requires nothing explains when it refuses; so how often it is carried out depends on where its arguments are."""
+    asked = faulty_agent("arguments swapped sometimes", access, seed)
+    assert isinstance(asked, FaultyAgent)
+    result = aam_vision.interrogate(asked, seed=seed, exam=60, raises=False, go_on=False)
+    further = go_further(asked, result, seed, Options(0.25, max_steps=3000), exam=60)
+    assert (further.way, further.refusals) == (Way.OUTCOMES, asked.fault.actions)
+    found, name = further.found, asked.fault.actions[0]
+    assert found is not None
+    assert isinstance(found.outcomes, ChanceResult)
+    assert found.invented.startswith(f"A refused step of {name} counts as one that changes nothing")
+    assert found.counts.failed_steps > result.counts.failed_steps
+    missed = unpredicted(found, asked, np.random.default_rng(seed), refusals=further.refusals)
+    assert missed <= 5
+    (action,) = [one for one in found.outcomes.actions if one.index.header.name == name]
+    assert not action.precondition.proven.size()
+    shares = [one for case in action.cases if len(case.outcomes) == 2 for one in case.frequencies]
+    assert shares
+    assert all(one.low <= 0.3 <= one.high or one.low <= 0.7 <= one.high for one in shares)
+    assert further.transcript is not None
+    assert refused_by_chance(further.transcript) == further.refusals
+    assert not refused_by_chance(with_refusals(further.transcript, further.refusals))
