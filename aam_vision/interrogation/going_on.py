@@ -19,12 +19,7 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Watch
-from aam_vision.interrogation.chance.refusals import (
-    WithRefusals,
-    refused_by_chance,
-    told_by_chance,
-    with_refusals,
-)
+from aam_vision.interrogation.chance.refusals import refused_by_chance, told_by_chance
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.examination.findings import ENOUGH, Family
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
@@ -40,7 +35,7 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
+from aam_vision.interrogation.task.verdict import BUDGET, NOT_STRIPS, OPEN
 from aam_vision.model.query import Agent, traced
 from aam_vision.support.errors import AgentFailed
 from aam_vision.support.wording import counted, listed
@@ -119,7 +114,8 @@ def go_further(
 ) -> Further:
     """Learn a model of an agent from what was seen and from further steps.
 
-    What was seen in one attempt tells which are worth making after it.
+    What was seen in one attempt tells which are worth making after it. One that extends the vocabulary takes half of the steps that are left,
+    at most, while there are others: with a small budget it would leave none for these, right or not.
 
     Args:
         agent: that was interrogated.
@@ -143,15 +139,20 @@ def go_further(
         except AgentFailed as error:
             return Further(None, f"Nothing more could be looked at: the agent failed meanwhile ({error}).")
     recorded, why, tried = RecordingAgent(agent, result.transcript), list[str](), list[Attempt]()
+    waiting = list[Attempt]()
     while True:
-        left = attempts(agent, replace(result, transcript=recorded.transcript), among)
-        attempt = next((one for one in left if one not in tried), None)
-        if attempt is None:
+        found_so_far = replace(result, transcript=recorded.transcript)
+        left = [one for one in attempts(agent, found_so_far, among) if one not in tried]
+        if not left and not waiting:
             return Further(None, " ".join(why))
+        attempt = left[0] if left else waiting.pop(0)
         tried.append(attempt)
         watch, made = begins(attempt), recorded.counts.steps
         rng = np.random.default_rng(seed)
         diagnosed = Diagnosed(recorded, result, rng, budget or Budget(), exam)
+        shares = len(left) > 1 and attempt.way in EXTENDING
+        if shares:
+            diagnosed = diagnosed.sharing()
         further = _tried(attempt, diagnosed, options, watch, names)
         if (
             attempt.way in EXTENDING
@@ -159,6 +160,9 @@ def go_further(
             and (never := refused_everywhere(recorded.transcript))
         ):
             further = Further(None, f"{listed(never)} would never be executed, whatever else is added")
+        if shares and further.found is not None and further.found.cut == BUDGET:
+            waiting.append(attempt)  # for what no other attempt takes
+            continue
         if further.found is not None:
             found = further.found
             if looking is not None:  # then it rests on answers that were weighed
@@ -257,10 +261,9 @@ def _with_outcomes(diagnosed: Diagnosed, options: Options, watch: Watch | None, 
     """What comes of outcomes and cases."""
     recorded, result = diagnosed.recorded, diagnosed.result
     constants, refusals = attempt.constants, attempt.refusals
-    seen = replace(result, transcript=with_refusals(recorded.transcript, refusals), counts=diagnosed.counts)
-    agent = WithConstants(WithRefusals(recorded, refusals), constants)
-    found = go_on(agent, seen, diagnosed.rng, options, watch)
-    found = replace(found, counts=diagnosed.counts) if refusals else found  # in which refusals are none
+    seen = replace(result, transcript=recorded.transcript, counts=diagnosed.counts)
+    options = replace(options, refusals=refusals)
+    found = go_on(WithConstants(recorded, constants), seen, diagnosed.rng, options, watch)
     merged = [
         one.index.header.name for one in found.actions if {*constants} & {*one.index.coinciding_constants}
     ]

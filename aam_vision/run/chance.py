@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.journal import REFUSALS, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.cases import CaseKnowledge
 from aam_vision.interrogation.chance.interrogating import Watch, interrogate
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import Prior
-from aam_vision.interrogation.chance.refusals import WithRefusals, told_by_chance
+from aam_vision.interrogation.chance.refusals import told_by_chance
 from aam_vision.interrogation.chance.result import ChanceResult, Options, most_steps
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
@@ -69,14 +68,12 @@ class ChanceRun:
         refusals = () if self._prior is None else self._prior.refusals
         journal.note(REFUSALS, list(refusals))
         options = options_of(arguments, Resources(arguments.max_seconds, MEGABYTES), self._prior)
-        options = replace(options, at_a_time=width(target.copies))
+        options = replace(options, at_a_time=width(target.copies), refusals=refusals)
         what = f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
         rng, progress = np.random.default_rng(arguments.seed), Progress()
         watch = progress_of(arguments, options, what, progress)
         with progress.never_silent("still making trials", quiet=arguments.quiet):
-            counting = CountingAgent(looking or agent)  # refusals as what they are
-            result = interrogate(WithRefusals(counting, refusals), rng, options, watch)
-        result = replace(result, counts=counting.counts)
+            result = interrogate(looking or agent, rng, options, watch)
         explained = told_by_chance(refusals) if refusals else ""
         told = figures(arguments, target, result, looking, None, perf_counter() - began, explained)
         return finish(folder, journal, target, result, told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from aam_vision.report.chance_evaluation import check
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import FaultyAgent
 from experiments.trust_runs import trusted, unpredicted
-from tests.profiles import first
+from tests.profiles import first, scaled
 from tests.refusals import told_by
 
 from .chance.agents import agent
@@ -232,3 +233,22 @@ def test_finding_out_what_is_wrong_keeps_to_the_budget(family: str, steps: int) 
     for access in (Access.RESET, Access.TRAJECTORY):
         found = aam_vision.interrogate(faulty_agent(family, access, 5), seed=5, max_steps=steps, raises=False)
         assert found.counts.steps + found.counts.exam_steps <= steps
+
+
+@pytest.mark.parametrize(("domain", "steps"), [("tireworld", 89), ("explodingblocks", 243), ("river", 60)])
+def test_of_a_small_budget_half_is_left_for_what_explains_the_agent(domain: str, steps: int) -> None:
+    """Once experiments took all of it, and outcomes were what had been seen by then."""
+    truth, initial = chance_model(domain), initial_states(domain, "train")[:1]
+    learned = 0
+    for seed, access in product(range(scaled(4)), (Access.RESET, Access.SNAPSHOT)):
+        chance = np.random.default_rng([seed, 4])
+        asked = SymbolicAgent(truth, initial, access, refuses_surely=True, chance=chance)
+        found = aam_vision.interrogate(asked, seed=seed, max_steps=steps, raises=False)
+        assert isinstance(found.outcomes, ChanceResult)
+        assert found.diagnosis is not None
+        assert found.diagnosis.family is not Family.MISREAD
+        assert found.diagnosis.steps <= (steps + 1) // 2
+        assert found.why == f"the budget of {steps} steps is spent"
+        assert found.counts.steps + found.counts.exam_steps <= steps
+        learned += sum(one.executed for one in found.outcomes.actions)
+    assert learned >= scaled(4) * steps // 2

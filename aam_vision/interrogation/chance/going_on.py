@@ -14,11 +14,14 @@ import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.chance.interrogating import Watch, interrogate
+from aam_vision.interrogation.chance.refusals import with_refusals
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.chance.retelling import observed
 from aam_vision.interrogation.evidence.transcript import Course
 from aam_vision.interrogation.examination.findings import Family
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.model.query import Agent, Situation
 
 FAMILIES: Final = (Family.RANDOM, Family.CONDITIONAL, Family.UNKNOWN)
@@ -82,15 +85,16 @@ def go_on(
         watch: told after every step.
     """
     options, spent = options or Options(), result.counts
+    budget = Budget(options.max_queries, options.max_steps)
     left = replace(
         options,
-        max_steps=None
-        if options.max_steps is None
-        else max(0, options.max_steps - spent.steps - spent.exam_steps),
+        max_steps=budget.left(spent),
         max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
         tries_on=False,
     )
     begun = Begun(agent, result.transcript.beginnings)
-    known = observed(result.transcript, course := Course())
+    known = observed(with_refusals(result.transcript, options.refusals), course := Course())
     found = interrogate(begun, rng, left, watch, known, course)
-    return replace(found, options=options, counts=spent + found.counts)
+    found = replace(found, options=options, counts=spent + found.counts)
+    why = budget.spent(found.counts, steps=1, queries=1) if found.status == BUDGET else ""
+    return replace(found, why=why or found.why)

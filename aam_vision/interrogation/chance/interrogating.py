@@ -32,6 +32,7 @@ from aam_vision.interrogation.chance.graph import (
 from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge, compare_objectives, index_of
 from aam_vision.interrogation.chance.prior import MARGIN, Verification
+from aam_vision.interrogation.chance.refusals import WithRefusals
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.evidence.problems import Problems
 from aam_vision.interrogation.evidence.transcript import REFUSED, RIGHT_AFTER, AttemptedStep, Course
@@ -118,6 +119,7 @@ class _Interrogation:
         course: Course | None,
     ) -> None:
         self._agent = CountingAgent(EnforcingAgent(agent))
+        self._asked = WithRefusals(self._agent, options.refusals)
         self._rng = rng
         self._options = options
         self._watch = watch or (lambda steps, model: None)
@@ -130,6 +132,8 @@ class _Interrogation:
             ActionKnowledge(index_of(agent.vocabulary, header, self._initial), precision)
             for header in agent.headers
         )
+        for action in self._actions:
+            action.leads_as_seen = action.index.header.name in options.refusals
         self._verification = None if prior is None else Verification(prior, self._actions, options.within)
         self._by_name = {action.index.header.name: action for action in self._actions}
         self._table = StepTable(self._actions)
@@ -551,7 +555,7 @@ class _Interrogation:
         problem = self._problems.looks_alike(start)
         self._course.problem = None if problem is None else problem + 1
         asked = instruction(self._actions, step)
-        response = self._agent.ask(Query(start, (asked,), goes_on=start is self._here))
+        response = self._asked.ask(Query(start, (asked,), goes_on=start is self._here))
         when = self._course.step(asked, executed=response.executed > 0)
         self._course.end(response.final.state)
         self._problems.tried(start, response.final)

@@ -73,6 +73,8 @@ class ActionKnowledge:
         self.precondition = ActionHypotheses(index)
         self.given_up = False
         """Whether it was never executed, and nothing that it could require explains all refusals: it is not tried any more."""
+        self.leads_as_seen = False
+        """Whether only outcomes that came where the same held are taken to lead on: it requires nothing, so that all would lead anywhere."""
         self.refused = 0
         self.refusals: dict[int, int] = {}
         """By the atoms that held, how often a step was refused."""
@@ -333,7 +335,8 @@ class ActionKnowledge:
         before = 0
         for case in self.cases:
             if holds(case.condition, held):
-                return list(enumerate(case.after(held), before))
+                found = enumerate(case.after(held), before)
+                return [one for one in found if not self.leads_as_seen or one[1] in self.seen.get(held, {})]
             before += len(case.outcomes)
         return []
 

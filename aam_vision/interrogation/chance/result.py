@@ -44,6 +44,8 @@ class Options:
 
     Other versions of the agent are compared by that; otherwise the interrogation ends where it is found.
     """
+    refusals: tuple[str, ...] = ()
+    """The actions of which a refusal counts as an outcome in which nothing changes (``refusals``)."""
     at_a_time: int = 1
     """Questions that are chosen before the first of them is answered, at most, where the agent can begin with several (``query.expect``)."""
 

@@ -114,7 +114,12 @@ class Course:
     @cached_property
     def one_later(self) -> list[Seen]:
         """The steps as they were if every image shows the state before the last executed step."""
-        true = {trial.before.handle: trial.after.state for trial in self.trials if trial.after is not None}
+        true: dict[Hashable, State | None] = {}
+        for trial in self.trials:
+            if trial.after is not None:
+                shown, state = trial.before.handle, trial.after.state
+                # a picture that was followed by several states may show any of them
+                true[shown] = state if true.get(shown, state) == state else None
         found = []
         for trial in self.trials:
             before = true.get(trial.before.handle)

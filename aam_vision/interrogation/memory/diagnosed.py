@@ -121,6 +121,11 @@ class Diagnosed:
         """The steps that were taken, examinations included."""
         return self.counts.steps + self.result.counts.exam_steps
 
+    def sharing(self) -> Diagnosed:
+        """The same with half of the steps that are left, if these are bounded."""
+        half = self.budget.half(self.counts)
+        return self if half is None else replace(self, budget=replace(self.budget, steps=self.steps + half))
+
     def spent(self, steps: int, queries: int = 0) -> bool:
         """Whether the budget does not allow so many more."""
         return bool(self.budget.spent(self.counts, steps=steps, queries=queries))

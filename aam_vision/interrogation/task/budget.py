@@ -35,6 +35,11 @@ class Budget:
         """How many steps more may be attempted; None for any number."""
         return None if self.steps is None else max(0, self.steps - counts.steps - counts.exam_steps)
 
+    def half(self, counts: Counts) -> int | None:
+        """Half of these, for what something else is to follow; None for any number."""
+        left = self.left(counts)
+        return None if left is None else left // 2
+
     def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
         """Why so many more cannot be afforded, in words; empty if they can."""
         if why := self.resources.spent:

@@ -20,8 +20,8 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, disagreement, shows_error
-from aam_vision.interrogation.evidence.graph import REFUSALS
-from aam_vision.interrogation.evidence.moves import Asked, Entry, Policy, Stop, Walked
+from aam_vision.interrogation.evidence.graph import REFUSALS, Evidence
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Move, Policy, Stop, Walked
 from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.outcomes import read_rightly
@@ -274,8 +274,8 @@ class _Stages:
             Interrupted: the agent failed meanwhile.
         """
         result = error.result
-        left = self.setup.budget.left(agent.counts)
-        trials = Trials(agent, result.transcript, MAX_STEPS if left is None else min(left, MAX_STEPS))
+        half = self.setup.budget.half(agent.counts)  # the other one is for what is gone on to
+        trials = Trials(agent, result.transcript, MAX_STEPS if half is None else min(half, MAX_STEPS))
         try:
             diagnosis = diagnose(trials, self.rng)
         except AgentFailed as failure:
@@ -317,7 +317,10 @@ class _Stages:
         starts = self.agent.initial() if doubted is None else doubted.result.transcript.beginnings
         steady = RepeatingAgent(self.agent, starts, setup.confidence, setup.budget)
         curve = doubted.result.curve if doubted is not None else ()
-        result = self._certain(steady)
+        policy, half = setup.afresh(), setup.budget.half(steady.counts)
+        if doubted is not None and half is not None and not _chance_showed(doubted, doubted.result):
+            policy = _Sparing(policy, steady, steady.counts.steps + half)
+        result = self._certain(steady, policy)
         result = replace(
             result, rates=steady.rates, confidence=setup.confidence, curve=(*curve, *result.curve)
         )
@@ -329,14 +332,14 @@ class _Stages:
             return result
         return _unexplained(result, doubted)
 
-    def _certain(self, steady: RepeatingAgent) -> Result:
+    def _certain(self, steady: RepeatingAgent, policy: Policy) -> Result:
         """The interrogation of what is certain, and its examination.
 
         Raises:
             Interrupted: the agent failed, or even this contradicts itself; its ``result`` says why.
         """
         try:
-            result = self._interrogate(steady, self.setup.afresh(), TAKEN_AT_THEIR_WORD)
+            result = self._interrogate(steady, policy, TAKEN_AT_THEIR_WORD)
         except Interrupted as error:
             found = self._explained(error, steady)
             if isinstance(found.__cause__, Spent):
@@ -528,3 +531,18 @@ class RepeatingAgent(CountingAgent):
         final = self.agent.ask(Query(at, ())).final
         self._at = final.handle
         return final
+
+
+@dataclass(frozen=True)
+class _Sparing:
+    """A policy that stops after so many steps where no answer has erred: then it is no error that has to be explained."""
+
+    policy: Policy
+    steady: RepeatingAgent
+    most: int
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move, as long as steps are left or an answer has erred."""
+        if self.steady.counts.steps >= self.most and not self.steady.erred:
+            return Stop(False, "half of the steps that were left are spent, and no answer erred", cut=BUDGET)
+        return self.policy.next(evidence, rng)
