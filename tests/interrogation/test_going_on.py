@@ -46,7 +46,7 @@ def test_what_is_random_is_learned_with_how_often_each_outcome_comes() -> None:
     assert not found.not_strips
     assert "probabilistic" in found.pddl
     text = " ".join(str(found).split())
-    for part in ("random", "grab: ", "(61-75%) holding(?b)", "not excluded: another outcome in up to "):
+    for part in ("random", "grab: ", "(63-75%) holding(?b)", "not excluded: another outcome in up to "):
         assert part in text
     undecided = [one.index.text(one.precondition.undecided) for one in found.outcomes.actions]
     assert len(found.undetermined) == sum(map(len, undecided))

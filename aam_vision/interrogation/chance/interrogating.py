@@ -134,6 +134,7 @@ class _Interrogation:
         )
         for action in self._actions:
             action.leads_as_seen = action.index.header.name in options.refusals
+            action.confirms = options.exam > 0
         self._verification = None if prior is None else Verification(prior, self._actions, options.within)
         self._by_name = {action.index.header.name: action for action in self._actions}
         self._table = StepTable(self._actions)

@@ -31,6 +31,8 @@ from aam_vision.support.wording import counted
 
 _REQUIRED = 0.5, 0.15
 """How probable it is that a positive and a negative literal is required that held in every execution: orders tests only."""
+CONFIRMED, _CONFIRMING = 10, 0.005
+"""Refusals for one literal alone after which it is no chance that it was missing, and what each is worth: less than all else."""
 _EXPECTED, _UNEXPECTED = 0.95, 0.01
 """The same where earlier findings say that it was, or that it was not."""
 _FIRST = 0.8
@@ -73,6 +75,8 @@ class ActionKnowledge:
         self.precondition = ActionHypotheses(index)
         self.given_up = False
         """Whether it was never executed, and nothing that it could require explains all refusals: it is not tried any more."""
+        self.confirms = False
+        """Whether refusals may be a matter of chance, so that one proves no literal yet."""
         self.leads_as_seen = False
         """Whether only outcomes that came where the same held are taken to lead on: it requires nothing, so that all would lead anywhere."""
         self.refused = 0
@@ -452,13 +456,23 @@ class ActionKnowledge:
         if not violated:
             return self.case(held).worth(held)
         if precondition.certain_to_fail(violated):
-            return 0.0
+            return _CONFIRMING if self._to_confirm(violated) else 0.0
         if not self.executed:
             missing = violated.positive.bit_count() / max(1, len(self.index.atoms))
             return _FIRST * (1.01 - missing) / (1 + self.refused / _PATIENCE)
         size = violated.size()
         succeeds = self._succeeds(violated)
         return succeeds * (0.7 + 0.3 * size) + (1 - succeeds) * (1 if size == 1 else 0.25 / size)
+
+    def _to_confirm(self, violated: Literals) -> bool:
+        """Whether it was refused less often than it is to be where nothing but this literal was missing."""
+        if not (self.confirms and self.executed) or violated.size() != 1:
+            return False
+        refusals = self.refusals.items()
+        return (
+            sum(often for held, often in refusals if self.precondition.violated(held, 0) == violated)
+            < CONFIRMED
+        )
 
     def _succeeds(self, violated: Literals) -> float:
         """How probable it is that none of these literals is required."""

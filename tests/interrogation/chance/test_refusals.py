@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import aam_vision
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.refusals import WithRefusals, refused_by_chance, with_refusals
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.going_on import go_further
 from aam_vision.interrogation.memory.diagnosed import Way
-from aam_vision.model.query import Access, Query
+from aam_vision.model.pddl import read_domain
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import Atom, LiftedAtom, Objects, State
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import FaultyAgent
 from experiments.trust_runs import unpredicted
 from tests import domains
-from tests.profiles import first, thorough
+from tests.profiles import first, scaled, thorough
 
 
 @thorough(60)
@@ -68,3 +74,48 @@ def test_an_agent_that_swaps_arguments_is_learned(access: Access, seed: int) -> 
     assert further.transcript is not None
     assert refused_by_chance(further.transcript) == further.refusals
     assert not refused_by_chance(with_refusals(further.transcript, further.refusals))
+
+
+BALL = """(define (domain ball) (:requirements :strips :typing) (:types room - object)
+  (:predicates (at ?r - room) (ball-in ?r - room) (free))
+  (:action go :parameters (?a ?b - room) :precondition (at ?a) :effect (and (at ?b) (not (at ?a))))
+  (:action pick :parameters (?r - room) :precondition (and (at ?r) (ball-in ?r) (free))
+    :effect (and (not (ball-in ?r)) (not (free))))
+  (:action drop :parameters (?r - room) :precondition (at ?r) :effect (and (ball-in ?r) (free))))"""
+
+
+class Burdened(AgentDecorator):
+    """It slips now and then, and refuses to go half of the time while it carries the ball."""
+
+    def __init__(self, agent: Agent, seed: int) -> None:
+        super().__init__(agent)
+        self._rng = np.random.default_rng(seed)
+
+    def ask(self, query: Query) -> Response:
+        burdened = Atom("free", ()) not in query.initial.state.true
+        going = bool(query.plan) and query.plan[0].name == "go"
+        response = super().ask(query)
+        if not (going and response.executed):
+            return response
+        if burdened and self._rng.random() < 0.5:
+            return Response(0, query.initial)
+        return Response(1, query.initial) if self._rng.random() < 0.25 else response
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return ()
+
+
+@pytest.mark.parametrize("seed", range(scaled(6)))
+def test_one_refusal_that_may_be_chance_proves_nothing(seed: int, tmp_path: Path) -> None:
+    """Refused once while it carried the ball, it was called complete, and to need free hands."""
+    (tmp_path / "domain.pddl").write_text(BALL)
+    model = read_domain(tmp_path / "domain.pddl")
+    objects = Objects(dict.fromkeys(("a", "b", "c"), "room"), model.vocabulary.types)
+    begins = State(frozenset({Atom("at", ("a",)), Atom("ball-in", ("b",)), Atom("free", ())}), objects)
+    agent = Burdened(SymbolicAgent(model, [begins], Access.RESET, refuses_surely=True), seed)
+    found = aam_vision.interrogate(agent, seed=seed, within=0.3, max_steps=1500, raises=False)
+    free = LiftedAtom("free", ())
+    if isinstance(found.outcomes, ChanceResult) and found.outcomes.status != "budget":
+        assert free not in found.model.schema("go").positive
+    else:
+        assert not found.complete
