@@ -52,12 +52,13 @@ _LOOKS = 10, 1.3, 1.05
 def index_of(vocabulary: Vocabulary, header: ActionHeader, initial: Sequence[Situation]) -> AtomIndex:
     """The atoms of an action. Where all objects that it may be told to use are constants, as directions are, they are no constants to it.
 
-    Else every step would make two atoms one fact, and which of them changed, or was required, could not be told.
+    Else every step would make two atoms one fact, and which of them changed, or was required, could not be told: as it cannot where there is
+    but one such object.
     """
     index = AtomIndex(vocabulary, header)
     coinciding = {*index.coinciding_constants}
     named = [{one for at in initial for one in at.state.objects.of_type(kind)} for kind in header.types]
-    told = set().union(*(objects for objects in named if objects <= coinciding))
+    told = set().union(*(objects for objects in named if len(objects) > 1 and objects <= coinciding))
     if not told:
         return index
     left = {name: kind for name, kind in vocabulary.constants.items() if name not in told}

@@ -163,6 +163,16 @@ def test_what_is_certain_of_random_domains_is_right(
     assert drawn is random_chance or conditions
 
 
+@pytest.mark.parametrize("access", [Access.RESET, Access.SETTABLE])
+def test_of_the_one_place_there_is_it_cannot_be_told_whether_an_argument_means_it(access: Access) -> None:
+    """An action that clears ``p2(k)`` seemed to clear ``p2(?y)``, for certain: no other place than k was named."""
+    truth, domain = random_chance(910124)
+    asked = slipping(truth, domain.problems, access, [910124, 4])
+    result = interrogate(asked, np.random.default_rng(0), Options(0.1, max_steps=1000))
+    assert not any(check(one, truth.schema(one.index.header.name)).wrong for one in result.actions)
+    assert any(one.index.coinciding_constants for one in result.actions)
+
+
 class Unchanged(AgentDecorator):
     """The agent itself, but for its walks: it takes none."""
 
