@@ -164,7 +164,7 @@ def test_it_resumes_with_what_was_seen(beyond: int, slipped: tuple[str, Path, st
 def test_a_refusal_that_is_a_matter_of_chance_is_an_outcome(access: str, tmp_path: Path) -> None:
     agent, run = changed_program(tmp_path, SWAPS), tmp_path / "run"
     asked = ("--agent", agent, "--within", "0.1", "--quiet", "--max-steps")
-    done = command(*asked, "500", "--access", access, "--out", run, cwd=tmp_path)
+    done = command(*asked, "300", "--access", access, "--out", run, cwd=tmp_path)
     result = result_of(run)
     assert result["invented"].startswith("A refused step of go counts as one that changes nothing")
     assert result["went_on"]["family"] == "random"

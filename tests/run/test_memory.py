@@ -136,7 +136,8 @@ def test_it_is_found_behind_looks_that_err_which_prove_nothing(tmp_path: Path) -
     assert "Looks err, so each situation was looked at until it was certain: nothing is proven." in text
     assert "needs robot-in(?where) certain query" in text
     assert "proven query" not in text
-    assert_same_again(run, program, tmp_path / "again", 200)
+    if NIGHTLY:
+        assert_same_again(run, program, tmp_path / "again", 200)
     asked = (run, "--agent", program, "--goal", "(holds blue)")
     done = called("aam_vision.execute", *asked, cwd=tmp_path, code=0)
     assert done.stdout.splitlines()[-1].startswith("Goal reached")

@@ -50,7 +50,7 @@ def test_a_plan_goes_on_after_a_refusal_that_counts_as_a_step(
 
 @pytest.mark.parametrize(
     ("access", "seed"),
-    first(1, [(Access.RESET, 3300000), (Access.SETTABLE, 3300001), (Access.SNAPSHOT, 3300001), (Access.TRAJECTORY, 3300002)]),
+    first(1, [(Access.SETTABLE, 3300001), (Access.RESET, 3300000), (Access.SNAPSHOT, 3300001), (Access.TRAJECTORY, 3300002)]),
 )  # fmt: skip
 def test_an_agent_that_swaps_arguments_is_learned(access: Access, seed: int) -> None:
     """By what it requires nothing explains when it refuses; so how often it is carried out depends on where its arguments are."""
@@ -105,7 +105,7 @@ class Burdened(AgentDecorator):
         return ()
 
 
-@pytest.mark.parametrize("seed", range(scaled(6)))
+@pytest.mark.parametrize("seed", range(scaled(3)))
 def test_one_refusal_that_may_be_chance_proves_nothing(seed: int, tmp_path: Path) -> None:
     """Refused once while it carried the ball, it was called complete, and to need free hands."""
     (tmp_path / "domain.pddl").write_text(BALL)

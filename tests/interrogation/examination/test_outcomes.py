@@ -86,7 +86,9 @@ def test_an_agent_that_does_it_never_again_is_doubted_as_before() -> None:
 
 def test_a_run_goes_on_to_outcomes_instead_of_weighing_them() -> None:
     """A cup that breaks in 6% of the steps: once that is seen, no run is certain that it never breaks."""
-    found = [interrogate(Fragile(_agent(), 0.06, seed), seed=seed, raises=False) for seed in range(4)]
+    found = [
+        interrogate(Fragile(_agent(), 0.06, seed), seed=seed, within=0.2, raises=False) for seed in range(4)
+    ]
     assert all(result.rates is None for result in found)
     assert sum(result.outcomes is not None for result in found) >= 3
 
