@@ -86,12 +86,8 @@ def go_on(
     """
     options, spent = options or Options(), result.counts
     budget = Budget(options.max_queries, options.max_steps)
-    left = replace(
-        options,
-        max_steps=budget.left(spent),
-        max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
-        tries_on=False,
-    )
+    rest = budget.rest(spent)
+    left = replace(options, max_steps=rest.steps, max_queries=rest.queries, tries_on=False)
     begun = Begun(agent, result.transcript.beginnings)
     known = observed(with_refusals(result.transcript, options.refusals), course := Course())
     found = interrogate(begun, rng, left, watch, known, course)

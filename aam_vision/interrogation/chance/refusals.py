@@ -14,7 +14,7 @@ from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge, index_of
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.chance.retelling import observed
-from aam_vision.interrogation.evidence.moves import Asked, Entry
+from aam_vision.interrogation.evidence.moves import Asked, Entry, refused_step
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.query import Agent, Query, Response
 from aam_vision.support.errors import InconsistentAgent
@@ -54,14 +54,11 @@ def with_refusals(transcript: Transcript, names: Collection[str]) -> Transcript:
 
 def _carried_out(entry: Entry, names: Collection[str]) -> Entry:
     """The same entry; a question about a step of these that was refused ends with it."""
-    if not isinstance(entry, Asked):
+    refused = refused_step(entry)
+    if not isinstance(entry, Asked) or refused is None or refused.name not in names:
         return entry
-    executed = entry.response.executed
-    refused = entry.actions[executed:]
-    if not (refused and refused[0].name in names):
-        return entry
-    query = replace(entry.query, plan=entry.query.plan[: executed + 1])
-    return replace(entry, query=query, response=replace(entry.response, executed=executed + 1, told=None))
+    response = replace(entry.response, executed=entry.response.executed + 1, told=None)
+    return replace(entry, query=replace(entry.query, plan=entry.actions), response=response)
 
 
 class WithRefusals(AgentDecorator):

@@ -165,3 +165,9 @@ class Walked:
 
 
 Entry = Asked | Walked
+
+
+def refused_step(entry: Entry) -> GroundAction | None:
+    """The step that was refused, if one was."""
+    refused = entry.actions[len(entry.executed) :]
+    return refused[0] if refused else None

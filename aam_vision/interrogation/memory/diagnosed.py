@@ -11,14 +11,12 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.interrogation.evidence.anomalies import contradicted_query
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Entry, Move, Policy, Stop
+from aam_vision.interrogation.evidence.moves import Entry
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.assembly import Interrogation
-from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.budget import Budget, Until
 from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.model.query import Agent
 from aam_vision.support.wording import counted
 
@@ -166,14 +164,15 @@ class Diagnosed:
             known: what was asked before, and counts.
             repeated: whether a fact, or an instruction, may name one object twice.
         """
-        made, spent, budget = self.recorded.counts, self.result.counts, self.budget
+        made, spent, left = self.recorded.counts, self.result.counts, self.budget.rest(self.counts)
         before, counting = replace(made), CountingAgent(agent)
-        left = replace(
-            budget,
-            steps=None if budget.steps is None else max(0, budget.steps - self.steps),
-            queries=None if budget.queries is None else max(0, budget.queries - self.counts.queries),
-        )
-        policy = _Within(Interrogation(counting, exam=self.exam).moves(), made, left.steps, made.steps)
+
+        def over() -> str:  # histories that are made anew take steps, too
+            if left.steps is None or made.steps - before.steps < left.steps:
+                return ""
+            return f"the budget of {counted(left.steps, 'further step')} is spent"
+
+        policy = Until(Interrogation(counting, exam=self.exam).moves(), over)
         try:
             found = interrogate(
                 counting,
@@ -190,20 +189,3 @@ class Diagnosed:
             raise
         steps = spent.steps + made.steps - counting.counts.exam_steps  # with those of histories made anew
         return replace(found, counts=replace(spent + before + counting.counts, steps=steps))
-
-
-@dataclass(frozen=True)
-class _Within:
-    """A policy that stops once the agent itself was given so many steps more: histories that are made anew take steps, too."""
-
-    policy: Policy
-    made: Counts
-    steps: int | None
-    before: int
-    """The steps that it was given before."""
-
-    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
-        """The policy's move, as long as steps are left."""
-        if self.steps is not None and self.made.steps - self.before >= self.steps:
-            return Stop(False, f"the budget of {counted(self.steps, 'further step')} is spent", cut=BUDGET)
-        return self.policy.next(evidence, rng)

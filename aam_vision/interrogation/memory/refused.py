@@ -14,10 +14,10 @@ import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
-from aam_vision.interrogation.evidence.moves import Asked, Entry
+from aam_vision.interrogation.evidence.moves import Asked, Entry, refused_step
 from aam_vision.interrogation.evidence.transcript import Transcript, taken_in
 from aam_vision.model.query import Agent, Situation, WalkStep
-from aam_vision.model.strips import ActionHeader, GroundAction
+from aam_vision.model.strips import ActionHeader
 from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.wording import counted, listed
 
@@ -32,7 +32,7 @@ def refused_everywhere(transcript: Transcript) -> tuple[str, ...]:
         if contradicted is None:
             return names
         entry = left.entries[contradicted]
-        refused = _refused(entry)
+        refused = refused_step(entry)
         if refused is None or refused.name in executed:
             return ()
         names = (*names, refused.name)
@@ -40,7 +40,7 @@ def refused_everywhere(transcript: Transcript) -> tuple[str, ...]:
 
 def told_refused(transcript: Transcript, names: Sequence[str]) -> str:
     """That actions are left out of a model, and why, in a sentence."""
-    refused = [step.name for entry in transcript.entries if (step := _refused(entry)) is not None]
+    refused = [step.name for entry in transcript.entries if (step := refused_step(entry)) is not None]
     often = [counted(refused.count(name), "time") for name in names]
     are, them = ("are", "they were") if len(names) > 1 else ("is", "it was")
     return (
@@ -98,12 +98,6 @@ class Without(AgentDecorator):
 
 def _others(headers: Sequence[ActionHeader], names: Collection[str]) -> tuple[ActionHeader, ...]:
     return tuple(header for header in headers if header.name not in names)
-
-
-def _refused(entry: Entry) -> GroundAction | None:
-    """The step that was refused, if one was."""
-    refused = entry.actions[len(entry.executed) :]
-    return refused[0] if refused else None
 
 
 def _without(entry: Entry, names: Collection[str]) -> Entry:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from aam_vision.agents.counting import Counts
-from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop
 from aam_vision.interrogation.task.verdict import BUDGET
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resources import Resources
@@ -34,6 +38,11 @@ class Budget:
     def left(self, counts: Counts) -> int | None:
         """How many steps more may be attempted; None for any number."""
         return None if self.steps is None else max(0, self.steps - counts.steps - counts.exam_steps)
+
+    def rest(self, counts: Counts) -> Budget:
+        """What is left of it."""
+        queries = None if self.queries is None else max(0, self.queries - counts.queries)
+        return replace(self, queries=queries, steps=self.left(counts))
 
     def half(self, counts: Counts) -> int | None:
         """Half of these, for what something else is to follow; None for any number."""
@@ -67,3 +76,18 @@ class Budget:
         if isinstance(move, Ask) or (left := self.left(counts)) is None:
             return move
         return replace(move, steps=min(move.steps, left))
+
+
+@dataclass(frozen=True)
+class Until:
+    """A policy that also stops once something is spent that its budget does not count."""
+
+    policy: Policy
+    spent: Callable[[], str]
+    """Why it stops, in words; empty as long as it does not."""
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move, or Stop."""
+        if why := self.spent():
+            return Stop(False, why, cut=BUDGET)
+        return self.policy.next(evidence, rng)

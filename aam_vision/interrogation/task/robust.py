@@ -20,8 +20,8 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, disagreement, shows_error
-from aam_vision.interrogation.evidence.graph import REFUSALS, Evidence
-from aam_vision.interrogation.evidence.moves import Asked, Entry, Move, Policy, Stop, Walked
+from aam_vision.interrogation.evidence.graph import REFUSALS
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Policy, Stop, Walked
 from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.outcomes import read_rightly
@@ -29,7 +29,7 @@ from aam_vision.interrogation.examination.trials import MAX_STEPS, Trials
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
 from aam_vision.interrogation.statistics.counts import EXECUTED, REFUSED, ErrorRates, posterior_mean
-from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.budget import Budget, Until
 from aam_vision.interrogation.task.earlier_steps import contradiction
 from aam_vision.interrogation.task.loop import (
     DOUBTED,
@@ -54,6 +54,7 @@ from aam_vision.support.wording import counted
 
 CONFIDENCE = 0.999
 """How probable a palm tuple has to be to count as certain, unless the user says otherwise."""
+SPARED = "half of the steps that were left are spent, and no answer erred"
 
 WatchTrial = Callable[[Proposal, Assessment, CountingAgent], None]
 
@@ -319,7 +320,10 @@ class _Stages:
         curve = doubted.result.curve if doubted is not None else ()
         policy, half = setup.afresh(), setup.budget.half(steady.counts)
         if doubted is not None and half is not None and not _chance_showed(doubted, doubted.result):
-            policy = _Sparing(policy, steady, steady.counts.steps + half)
+            most = (
+                steady.counts.steps + half
+            )  # where none errs until then, it is no error that has to be explained
+            policy = Until(policy, lambda: SPARED if steady.counts.steps >= most and not steady.erred else "")
         result = self._certain(steady, policy)
         result = replace(
             result, rates=steady.rates, confidence=setup.confidence, curve=(*curve, *result.curve)
@@ -531,18 +535,3 @@ class RepeatingAgent(CountingAgent):
         final = self.agent.ask(Query(at, ())).final
         self._at = final.handle
         return final
-
-
-@dataclass(frozen=True)
-class _Sparing:
-    """A policy that stops after so many steps where no answer has erred: then it is no error that has to be explained."""
-
-    policy: Policy
-    steady: RepeatingAgent
-    most: int
-
-    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
-        """The policy's move, as long as steps are left or an answer has erred."""
-        if self.steady.counts.steps >= self.most and not self.steady.erred:
-            return Stop(False, "half of the steps that were left are spent, and no answer erred", cut=BUDGET)
-        return self.policy.next(evidence, rng)
