@@ -140,8 +140,8 @@ def _learned(agent: Agent, result: Result, seed: int, exam: int | None) -> Row:
     if result.diagnosis is None or not isinstance(inner, FaultyAgent):
         return dict.fromkeys(_FOUND)
     further, options = Further(None), Options(WITHIN, max_steps=FURTHER)
-    if result.not_strips:
-        further = go_further(agent, result, seed, options, Budget(steps=FURTHER), exam)
+    if (diagnosed := result.diagnosed) is not None:
+        further = go_further(agent, diagnosed, seed, options, Budget(steps=FURTHER), exam)
     if (found := further.found) is None:
         return {**dict.fromkeys(_FOUND), "learned_right": False}
     how = further.fact, further.divisions, further.refusals

@@ -163,9 +163,9 @@ def interrogate(
         result = interrogation.run(np.random.default_rng(seed))
     except Interrupted as error:
         result, failure = error.result, error
-    if result.not_strips and goes_on:
+    if (diagnosed := result.diagnosed) is not None and goes_on:
         with one_thread():
-            further = go_further(agent, result, seed, outcomes, interrogation.budget, exam)
+            further = go_further(agent, diagnosed, seed, outcomes, interrogation.budget, exam)
         if further.found is not None:
             return further.found
         if further.why:

@@ -73,13 +73,13 @@ class ToldRun:
         if strange := told_unlike(unlike(target.agent), target.problems, target.name):
             warnings.warn(strange, AamWarning, stacklevel=2)
         result = replace(result, untested=untested(own, test), seen=seen(own, test))
-        further = None
-        if not strange and (among := goes_on(arguments, target, result)):
-            further = self._further(result, agent, journal, among)
+        further, diagnosed = None, result.diagnosed
+        if diagnosed is not None and not strange and (among := goes_on(arguments, target, diagnosed)):
+            further = self._further(diagnosed, agent, journal, among)
         self._warn_of_names(further)
         if further is not None:
             if further.found is not None:
-                diagnosed, result, failure = result, replace(further.found, seen=result.seen), None
+                result, failure = replace(further.found, seen=result.seen), None
                 if further.looking is not None and further.transcript is not None:
                     keep_transcript(folder / AS_READ, further.transcript)
                 if isinstance(found := result.outcomes, ChanceResult):

@@ -9,14 +9,20 @@ needed: without any one of them the others are consistent with some STRIPS agent
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from math import comb
+from typing import Final
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.interrogation.evidence.transcript import Transcript, attempted, taken_in
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.strips import Atom, GroundAction, State, Vocabulary
+
+UNEVEN: Final = 0.001
+"""How seldom refusals by mistake, all of one rate, may come so often in one action before that is not taken for their rate."""
 
 
 def unexplained_changes(entry: Entry, vocabulary: Vocabulary) -> list[Atom]:
@@ -49,11 +55,42 @@ def shows_error(transcript: Transcript) -> bool:
     known = transcript.vocabulary
     if any(unexplained_changes(entry, known) for entry in transcript.entries):
         return True
-    outcomes: dict[bool, set[tuple[State, GroundAction]]] = {True: set(), False: set()}
+    executed, refused = _attempts(transcript)
+    return not executed.keys().isdisjoint(refused)
+
+
+def refused_unevenly(transcript: Transcript) -> bool:
+    """Whether one action is refused, where it can be executed, more often than the others are: no error of one rate comes so.
+
+    Given how many such steps were refused altogether, those of one action are distributed hypergeometrically (Fisher's exact test).
+    """
+    executed, refused = _attempts(transcript)
+    done, mistaken = Counter[str](), Counter[str]()
+    for (_, action), times in executed.items():
+        done[action.name] += times
+    for (state, action), times in refused.items():
+        if (state, action) in executed:
+            mistaken[action.name] += times
+    of, wrong = done.total() + mistaken.total(), mistaken.total()
+    return any(
+        len(transcript.headers) * _so_many(times, done[name] + times, wrong, of) < UNEVEN
+        for name, times in mistaken.items()
+    )
+
+
+def _so_many(times: int, own: int, wrong: int, of: int) -> float:
+    """The probability that at least ``times`` of ``wrong`` steps out of ``of`` are among ``own`` of these."""
+    ways = sum(comb(own, one) * comb(of - own, wrong - one) for one in range(times, min(own, wrong) + 1))
+    return ways / comb(of, wrong)
+
+
+def _attempts(transcript: Transcript) -> tuple[Counter[tuple[State, GroundAction]], ...]:
+    """How often each step was executed in each state, and how often it was refused."""
+    executed, refused = Counter[tuple[State, GroundAction]](), Counter[tuple[State, GroundAction]]()
     for step in attempted(transcript.in_single_steps()):
         if step.before is not None:
-            outcomes[step.executed].add((step.before.state, step.action))
-    return not outcomes[True].isdisjoint(outcomes[False])
+            (executed if step.executed else refused)[step.before.state, step.action] += 1
+    return executed, refused
 
 
 def contradicted_query(transcript: Transcript, hypotheses: Hypotheses) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from itertools import combinations
@@ -149,6 +149,8 @@ class Result:
     """Which images look unlike everything that the classifiers learned from, in a line; empty if none do."""
     seen: str = ""
     """What the test of the user's own classifiers came to, in a line, if they have passed it."""
+    unweighed: Result | None = field(default=None, compare=False)
+    """The same as it was diagnosed, with all answers since, where these were weighed and chance refusals do not come as errors do."""
     checkpoint: Mapping[str, str] = field(default_factory=dict)
     """By name the SHA-256 of the files that say which version of the agent it is about."""
 
@@ -273,6 +275,13 @@ class Result:
         return (
             self.outcomes is None and self.diagnosis is not None and bool(self.doubt) and not self.suspected
         )
+
+    @property
+    def diagnosed(self) -> Result | None:
+        """What a run goes on from, if anything was diagnosed that a richer model may explain."""
+        if self.not_strips or self.unweighed is None:
+            return self if self.not_strips else None
+        return replace(self.unweighed, untested=self.untested, strange=self.strange, seen=self.seen)
 
     @property
     def looks_err(self) -> bool:

@@ -19,9 +19,15 @@ from aam_vision.agents import encoding
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.interrogation.evidence.anomalies import contradicted_query, disagreement, shows_error
+from aam_vision.interrogation.evidence.anomalies import (
+    contradicted_query,
+    disagreement,
+    refused_unevenly,
+    shows_error,
+)
 from aam_vision.interrogation.evidence.graph import REFUSALS
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Policy, Stop, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.outcomes import read_rightly
@@ -308,8 +314,10 @@ class _Stages:
             watch=self.observer.tried,
         )
         assert weighed.assessment is not None, "answers that were weighed are assessed"
-        if doubted is None or weighed.assessment.unfit or _chance_showed(doubted, weighed):
+        if doubted is None or weighed.assessment.unfit:
             return weighed
+        if _chance_showed(doubted, weighed):
+            return _as_diagnosed(weighed, doubted.result, weighed.transcript)
         return _unexplained(weighed, doubted)
 
     def _repeat(self, doubted: Interrupted | None) -> Result:
@@ -333,7 +341,8 @@ class _Stages:
         if why := contradiction(doubted.result.transcript, result.certain, steady.rates):
             return replace(result, proven=False, why=f"nothing is certain: {why}", doubt=why)
         if steady.erred or _chance_showed(doubted, doubted.result):
-            return result
+            known = doubted.result.transcript
+            return _as_diagnosed(result, doubted.result, known.of([*known.entries, *steady.asked]))
         return _unexplained(result, doubted)
 
     def _certain(self, steady: RepeatingAgent, policy: Policy) -> Result:
@@ -395,6 +404,18 @@ def _chance_showed(doubted: Interrupted, result: Result) -> bool:
     diagnosis = doubted.result.diagnosis
     varied = diagnosis is not None and diagnosis.family in (Family.RANDOM, Family.MISREAD)
     return varied or shows_error(result.transcript)
+
+
+def _as_diagnosed(result: Result, doubted: Result, transcript: Transcript) -> Result:
+    """The result, with what was diagnosed as *random* where refusals come more often in one action than in the others.
+
+    Weighing takes them for errors of one rate. ``transcript``: all answers.
+    """
+    family = None if doubted.diagnosis is None else doubted.diagnosis.family
+    if result.cut or result.doubt or family is not Family.RANDOM or not refused_unevenly(transcript):
+        return result
+    known = replace(doubted, transcript=transcript, counts=result.counts, curve=result.curve)
+    return replace(result, unweighed=known)
 
 
 def _unexplained(result: Result, doubted: Interrupted) -> Result:
