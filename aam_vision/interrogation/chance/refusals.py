@@ -28,15 +28,17 @@ def refused_by_chance(transcript: Transcript) -> tuple[str, ...]:
         header.name: ActionKnowledge(index_of(transcript.vocabulary, header, transcript.initial), precision)
         for header in transcript.headers
     }
-    found = dict[str, None]()
+    found, executed = set[str](), set[str]()
     for step in observed(transcript):
         name = step.action.name
+        if step.executed:
+            executed.add(name)
         try:
             if name not in found:
                 known[name].was_seen(step)
         except InconsistentAgent:
-            found[name] = None
-    return tuple(name for name in known if name in found and known[name].executed)
+            found.add(name)
+    return tuple(name for name in known if name in found & executed)
 
 
 def told_by_chance(names: Collection[str]) -> str:

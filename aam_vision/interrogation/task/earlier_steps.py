@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from math import comb
+from math import exp, lgamma, log, log1p
 
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted, ruled_out
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -89,4 +89,10 @@ def _executed(transcript: Transcript) -> Iterator[AttemptedStep]:
 
 def _at_least(times: int, of: int, rate: float) -> float:
     """The probability of a rate's event to happen so often, or more often."""
-    return sum(comb(of, n) * rate**n * (1 - rate) ** (of - n) for n in range(times, of + 1))
+    if rate >= 1:
+        return 1.0
+    each = [
+        lgamma(of + 1) - lgamma(n + 1) - lgamma(of - n + 1) for n in range(times, of + 1)
+    ]  # of n successes
+    chances = (ways + n * log(rate) + (of - n) * log1p(-rate) for n, ways in enumerate(each, times))
+    return sum(map(exp, chances))

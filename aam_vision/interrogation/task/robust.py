@@ -8,7 +8,7 @@ allows none, its answers are asked for until they are certain (``RepeatingAgent`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, log
@@ -412,7 +412,8 @@ def _as_diagnosed(result: Result, doubted: Result, transcript: Transcript) -> Re
     Weighing takes them for errors of one rate. ``transcript``: all answers.
     """
     family = None if doubted.diagnosis is None else doubted.diagnosis.family
-    if result.cut or result.doubt or family is not Family.RANDOM or not refused_unevenly(transcript):
+    sure = not (result.cut or result.doubt or result.looks_err) and family is Family.RANDOM
+    if not (sure and refused_unevenly(transcript)):
         return result
     known = replace(doubted, transcript=transcript, counts=result.counts, curve=result.curve)
     return replace(result, unweighed=known)
@@ -509,10 +510,10 @@ class RepeatingAgent(CountingAgent):
             AgentFailed: the agent cannot answer any more.
         """
         at, rest, refused = query.initial, query.plan, 0
-        tries = list[tuple[Query, int, Hashable]]()
+        tries = list[Asked]()
         while True:
             response = super().ask_again(Query(at, rest))
-            tries.append((Query(at, rest), response.executed, response.final.handle))
+            tries.append(Asked(Query(at, rest), response))
             rest = rest[response.executed :]
             if response.executed:
                 self._mistaken_refusals += refused
@@ -526,10 +527,13 @@ class RepeatingAgent(CountingAgent):
                 raise Spent(spent)
         executed = len(query.plan) - len(rest)
         final = self._looks.settled(at) if executed else at
-        for number, (asked, done, handle) in enumerate(tries, 1):
-            begun = replace(asked.initial, state=final.state) if number > 1 else query.initial
-            ended = final if number == len(tries) else Situation(handle, final.state)
-            self.asked.append(Asked(Query(begun, asked.plan), Response(done, ended)))
+        for tried in tries:  # where a plan stood meanwhile was looked at once
+            begun, ended = tried.query.initial, tried.response.final
+            if len(query.plan) - len(tried.query.plan) == executed:
+                begun = replace(begun, state=final.state)
+            if len(tried.query.plan) - tried.response.executed == len(rest):
+                ended = final if tried is tries[-1] else replace(ended, state=final.state)
+            self.asked.append(Asked(Query(begun, tried.query.plan), replace(tried.response, final=ended)))
         return Response(executed, final)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
