@@ -55,16 +55,19 @@ def shows_error(transcript: Transcript) -> bool:
     known = transcript.vocabulary
     if any(unexplained_changes(entry, known) for entry in transcript.entries):
         return True
-    executed, refused = _attempts(transcript)
+    executed, refused = _attempts(transcript.in_single_steps())
     return not executed.keys().isdisjoint(refused)
 
 
 def refused_unevenly(transcript: Transcript) -> bool:
     """Whether one action is refused, where it can be executed, more often than the others are: no error of one rate comes so.
 
-    Given how many such steps were refused altogether, those of one action are distributed hypergeometrically (Fisher's exact test).
+    Given how many such steps were refused altogether, those of one action are distributed hypergeometrically (Fisher's exact test). Walks
+    do not count: what they choose is executed.
     """
-    executed, refused = _attempts(transcript)
+    executed, refused = _attempts(
+        transcript.of([one for one in transcript.entries if isinstance(one, Asked)])
+    )
     done, mistaken = Counter[str](), Counter[str]()
     for (_, action), times in executed.items():
         done[action.name] += times
@@ -85,9 +88,9 @@ def _so_many(times: int, own: int, wrong: int, of: int) -> float:
 
 
 def _attempts(transcript: Transcript) -> tuple[Counter[tuple[State, GroundAction]], ...]:
-    """How often each step was executed in each state, and how often it was refused."""
+    """How often each step was executed in each state, and how often it was refused, where both were looked at."""
     executed, refused = Counter[tuple[State, GroundAction]](), Counter[tuple[State, GroundAction]]()
-    for step in attempted(transcript.in_single_steps()):
+    for step in attempted(transcript):
         if step.before is not None:
             (executed if step.executed else refused)[step.before.state, step.action] += 1
     return executed, refused
