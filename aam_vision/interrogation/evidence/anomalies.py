@@ -55,45 +55,47 @@ def shows_error(transcript: Transcript) -> bool:
     known = transcript.vocabulary
     if any(unexplained_changes(entry, known) for entry in transcript.entries):
         return True
-    executed, refused = _attempts(transcript.in_single_steps())
-    return not executed.keys().isdisjoint(refused)
+    outcomes: dict[bool, set[tuple[State, GroundAction]]] = {True: set(), False: set()}
+    for step in attempted(transcript.in_single_steps()):
+        if step.before is not None:
+            outcomes[step.executed].add((step.before.state, step.action))
+    return not outcomes[True].isdisjoint(outcomes[False])
 
 
-def refused_unevenly(transcript: Transcript) -> bool:
+def refused_unevenly(transcript: Transcript, hypotheses: Hypotheses) -> bool:
     """Whether one action is refused, where it can be executed, more often than the others are: no error of one rate comes so.
 
     Given how many such steps were refused altogether, those of one action are distributed hypergeometrically (Fisher's exact test). Walks
     do not count: what they choose is executed.
+
+    Args:
+        transcript: all answers.
+        hypotheses: what follows from them once they are weighed. An action can be executed where all that it may require holds.
     """
-    executed, refused = _attempts(
-        transcript.of([one for one in transcript.entries if isinstance(one, Asked)])
+    asked = transcript.of([one for one in transcript.entries if isinstance(one, Asked)])
+    steps = [*attempted(asked)]
+    executed = {(one.before.state, one.action) for one in steps if one.executed and one.before is not None}
+    made, mistaken = Counter[str](), Counter[str]()
+    for step in steps:
+        name = step.action.name
+        if step.executed:
+            made[name] += 1
+        elif step.before is not None:
+            known = hypotheses[name]
+            can = not known.violated(*known.index.values(step.before.state, step.action.objects))
+            if can or (step.before.state, step.action) in executed:
+                made[name] += 1
+                mistaken[name] += 1
+    chances = (
+        _so_many(times, made[name], mistaken.total(), made.total()) for name, times in mistaken.items()
     )
-    done, mistaken = Counter[str](), Counter[str]()
-    for (_, action), times in executed.items():
-        done[action.name] += times
-    for (state, action), times in refused.items():
-        if (state, action) in executed:
-            mistaken[action.name] += times
-    of, wrong = done.total() + mistaken.total(), mistaken.total()
-    return any(
-        len(transcript.headers) * _so_many(times, done[name] + times, wrong, of) < UNEVEN
-        for name, times in mistaken.items()
-    )
+    return len(transcript.headers) * min(chances, default=1.0) < UNEVEN
 
 
 def _so_many(times: int, own: int, wrong: int, of: int) -> float:
     """The probability that at least ``times`` of ``wrong`` steps out of ``of`` are among ``own`` of these."""
     ways = sum(comb(own, one) * comb(of - own, wrong - one) for one in range(times, min(own, wrong) + 1))
     return ways / comb(of, wrong)
-
-
-def _attempts(transcript: Transcript) -> tuple[Counter[tuple[State, GroundAction]], ...]:
-    """How often each step was executed in each state, and how often it was refused, where both were looked at."""
-    executed, refused = Counter[tuple[State, GroundAction]](), Counter[tuple[State, GroundAction]]()
-    for step in attempted(transcript):
-        if step.before is not None:
-            (executed if step.executed else refused)[step.before.state, step.action] += 1
-    return executed, refused
 
 
 def contradicted_query(transcript: Transcript, hypotheses: Hypotheses) -> str | None:

@@ -413,7 +413,7 @@ def _as_diagnosed(result: Result, doubted: Result, transcript: Transcript) -> Re
     """
     family = None if doubted.diagnosis is None else doubted.diagnosis.family
     sure = not (result.cut or result.doubt or result.looks_err) and family is Family.RANDOM
-    if not (sure and refused_unevenly(transcript)):
+    if not (sure and refused_unevenly(transcript, result.hypotheses)):
         return result
     known = replace(doubted, transcript=transcript, counts=result.counts, curve=result.curve)
     return replace(result, unweighed=known)
