@@ -21,7 +21,7 @@ from aam_vision.interrogation.evidence.transcript import Transcript, attempted, 
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.strips import Atom, GroundAction, State, Vocabulary
 
-UNEVEN: Final = 0.001
+UNEVEN: Final = 0.01
 """How seldom refusals by mistake, all of one rate, may come so often in one action before that is not taken for their rate."""
 
 
