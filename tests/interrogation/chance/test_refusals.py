@@ -119,3 +119,37 @@ def test_one_refusal_that_may_be_chance_proves_nothing(seed: int, tmp_path: Path
         assert free not in found.model.schema("go").positive
     else:
         assert not found.complete
+
+
+class Balky(AgentDecorator):
+    """It refuses to go three times in ten, whatever is the case."""
+
+    def __init__(self, agent: Agent, seed: int) -> None:
+        super().__init__(agent)
+        self._rng = np.random.default_rng(seed)
+
+    def ask(self, query: Query) -> Response:
+        balks = (one for one, step in enumerate(query.plan) if step.name == "go" and self._rng.random() < 0.3)
+        return super().ask(Query(query.initial, query.plan[: next(balks, None)], query.goes_on))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return ()
+
+
+@pytest.mark.parametrize("seed", range(scaled(3)))
+def test_an_agent_that_refuses_one_action_by_chance_is_learned(seed: int, tmp_path: Path) -> None:
+    """That was weighed as if each action were refused by mistake as often as any other."""
+    (tmp_path / "domain.pddl").write_text(BALL)
+    model = read_domain(tmp_path / "domain.pddl")
+    objects = Objects(dict.fromkeys(("a", "b", "c"), "room"), model.vocabulary.types)
+    begins = State(frozenset({Atom("at", ("a",)), Atom("ball-in", ("b",)), Atom("free", ())}), objects)
+    agent = Balky(SymbolicAgent(model, [begins], Access.RESET), seed)
+    found = aam_vision.interrogate(agent, seed=seed, within=0.25, max_steps=1200, raises=False)
+    assert isinstance(found.outcomes, ChanceResult)
+    assert found.invented.startswith("A refused step of go counts as one that changes nothing")
+    go, *others = found.outcomes.actions
+    often = [one for case in go.cases if len(case.outcomes) == 2 for one in case.frequencies]
+    assert often
+    assert all(one.low <= 0.3 <= one.high or one.low <= 0.7 <= one.high for one in often)
+    assert not any(case.outcomes[1:] for other in others for case in other.cases)
+    assert not any(one.side_effects for one in found.outcomes.actions)

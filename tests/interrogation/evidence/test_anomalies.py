@@ -17,6 +17,7 @@ from aam_vision.interrogation.evidence.anomalies import (
     contradicted_query,
     contradicting_entries,
     disagreement,
+    refused_unevenly,
     shows_error,
     unexplained_changes,
 )
@@ -88,6 +89,27 @@ def test_an_atom_stays_unless_a_step_names_its_objects(
     assert shows_error(_transcript(entry)) is bool(wanted)
     if len(steps) == 1:
         assert unexplained_changes(_walked(was, *actions, now), MODEL.vocabulary) == wanted
+
+
+@pytest.mark.parametrize(
+    ("refused", "uneven"),
+    [({"act": 8}, True), ({"see": 8}, True), ({"act": 4, "see": 5}, False), ({"act": 1}, False), ({}, False)],
+)
+def test_errors_of_one_rate_do_not_come_in_one_action_alone(refused: dict[str, int], uneven: bool) -> None:
+    """Of steps that can be executed; those that walks chose say nothing of that."""
+    here, entries = _state("pa"), list[Entry]()
+    for step in (ACT["a"], SEE):
+        entries += [
+            _asked(here, (step,), int(number >= refused.get(step.name, 0)), here) for number in range(30)
+        ]
+    known = evidence_of(
+        _transcript(), [_asked(here, (step,), 1, here) for step in (ACT["a"], SEE)]
+    ).hypotheses
+    assert refused_unevenly(_transcript(*entries), known) is uneven
+    walk = _walked(*[here, ACT["a"]] * 200, here)
+    assert refused_unevenly(_transcript(*entries, walk), known) is uneven
+    away = _state("pb qab")  # refused where what may be required does not hold: that is no mistake
+    assert refused_unevenly(_transcript(*entries, *[_asked(away, (SEE,), 0, away)] * 50), known) is uneven
 
 
 def test_what_was_to_come_is_explained() -> None:

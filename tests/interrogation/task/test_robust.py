@@ -12,19 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.earlier_steps import contradiction
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.robust import interrogate_robustly
+from aam_vision.interrogation.task.robust import RepeatingAgent, interrogate_robustly
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import Atom, Location, Mode, Model, State
+from aam_vision.model.strips import Atom, LiftedAtom, Location, Mode, Model, PalTuple, State
 from aam_vision.report import evaluation
 from experiments.trust_runs import trusted
 from tests import domains, small
@@ -298,6 +301,50 @@ def test_steps_contradict_a_wrong_mode_alone_unless_misreadings_explain_them(nam
     assert told.startswith(f"{pal.action}: ")
     assert pal.atom.predicate in told
     assert contradiction(result.transcript, claimed, _rates(result, 0.45)) is None
+
+
+def test_thousands_of_steps_are_held_against_misreadings() -> None:
+    """The number of ways in which so many of them may be misread is larger than any float."""
+    model = small.model("act x: -> p x", predicates="p/1 q/1")
+    entries = []
+    for number in range(2000):
+        others = [f"q o{place}" for place in range(11) if number >> place & 1]
+        before, after = (
+            small.state(" ".join(f"o{place}" for place in range(12)), ", ".join(true))
+            for true in (others, [*others, "p o11"])
+        )
+        response = Response(1, Situation(0, after))
+        entries.append(Asked(Query(Situation(0, before), (small.step("act o11"),)), response))
+    start = entries[0].query.initial
+    seen = Transcript(model.vocabulary, model.headers, Access.SETTABLE, (start,), tuple(entries))
+    rates = ErrorRates({name: Misreading(0.2, 0.2) for name in "pq"}, 0.1, 0.0)
+    place = PalTuple(LiftedAtom("p", (0,)), "act", Location.EFF)
+    assert contradiction(seen, {place: Mode.POSITIVE}, rates) is None
+    assert contradiction(seen, {place: Mode.NEGATIVE}, rates) is not None
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
+def test_what_is_asked_again_is_kept_as_it_was_answered(access: Access) -> None:
+    """Where the agent stands between two tries of a plan is neither where it began nor where it ended."""
+    model, problems = domains.packaged("gripper", 1)
+    agent = SymbolicAgent(model, problems, access)
+    walked = agent.walk(agent.initial()[0], 6, np.random.default_rng(0))
+    plan, course = (
+        tuple(step.action for step in walked),
+        [problems[0], *(step.after.state for step in walked)],
+    )
+    balky = UnreliableAgent(hidden(agent), 0.0, 0.4, np.random.default_rng(1))
+    steady = RepeatingAgent(CountingAgent(balky), balky.initial(), 0.99, Budget(steps=1000))
+    response = steady.ask_again(Query(steady.initial()[0], plan))
+    assert (response.executed, response.final.state) == (len(plan), course[-1])
+    done = 0
+    for entry in steady.asked:
+        assert isinstance(entry, Asked)
+        assert (entry.query.plan, entry.query.initial.state) == (plan[done:], course[done])
+        done += entry.response.executed
+        assert entry.response.final.state == course[done]
+    assert done == len(plan)
+    assert len(steady.asked) > 1
 
 
 def test_steps_are_counted_once_in_a_perceived_state() -> None:
