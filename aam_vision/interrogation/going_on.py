@@ -8,7 +8,7 @@ twice. Where there is no way back, a change is the last that is tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -18,9 +18,10 @@ import numpy as np
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
-from aam_vision.interrogation.chance.interrogating import Watch
-from aam_vision.interrogation.chance.refusals import refused_by_chance, told_by_chance
+from aam_vision.interrogation.chance.interrogating import Watch, interrogate
+from aam_vision.interrogation.chance.refusals import refused_by_chance, told_by_chance, with_refusals
 from aam_vision.interrogation.chance.result import ChanceResult, Options
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import ENOUGH, Family
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
@@ -250,20 +251,44 @@ def _without_refused(diagnosed: Diagnosed) -> Further:
     return Further.of(found if isinstance(found, str) else replace(found, refused=names))
 
 
-def with_outcomes(agent: Agent, result: Result, seed: int, options: Options) -> Result:
-    """Learn outcomes, when each comes and how often, from what was seen and from further steps, whatever else may explain the agent."""
-    recorded = RecordingAgent(agent, result.transcript)
-    diagnosed = Diagnosed(recorded, result, np.random.default_rng(seed), Budget(), None)
-    return _with_outcomes(diagnosed, options, None, Attempt(Way.OUTCOMES))
+def with_outcomes(
+    agent: Agent,
+    rng: np.random.Generator,
+    options: Options,
+    watch: Watch | None = None,
+    refused: Callable[[Sequence[str]], None] = lambda names: None,
+) -> ChanceResult:
+    """Learn outcomes, when each comes and how often, whatever else may explain the agent.
+
+    Args:
+        agent: nothing was asked of it before.
+        rng: for its own walks.
+        options: precision and budget; the ``refusals`` that are outcomes are those and all that nothing else explains.
+        watch: told after every step.
+        refused: told the actions of which refusals count as an outcome, whenever these change.
+    """
+    seen = Transcript(agent.vocabulary, agent.headers, agent.access, tuple(agent.initial()), ())
+    recorded = RecordingAgent(agent, seen)
+    found = interrogate(recorded, rng, options, watch)
+    names = refused_by_chance(with_refusals(recorded.transcript, options.refusals))
+    if found.status != NOT_STRIPS or not names:
+        return found
+    with_names = replace(options, refusals=(*options.refusals, *names))
+    refused(with_names.refusals)
+    again = go_on(recorded, recorded.transcript, found.counts, rng, with_names, watch)
+    if again.status != NOT_STRIPS:
+        return again
+    refused(options.refusals)
+    return replace(found, counts=again.counts)
 
 
 def _with_outcomes(diagnosed: Diagnosed, options: Options, watch: Watch | None, attempt: Attempt) -> Result:
     """What comes of outcomes and cases."""
     recorded, result = diagnosed.recorded, diagnosed.result
     constants, refusals = attempt.constants, attempt.refusals
-    seen = replace(result, transcript=recorded.transcript, counts=diagnosed.counts)
     options = replace(options, refusals=refusals)
-    found = go_on(WithConstants(recorded, constants), seen, diagnosed.rng, options, watch)
+    named = WithConstants(recorded, constants)
+    found = go_on(named, recorded.transcript, diagnosed.counts, diagnosed.rng, options, watch)
     merged = [
         one.index.header.name for one in found.actions if {*constants} & {*one.index.coinciding_constants}
     ]
@@ -271,11 +296,16 @@ def _with_outcomes(diagnosed: Diagnosed, options: Options, watch: Watch | None, 
         why = f"steps of {listed(merged)} that name {' or '.join(constants)} were not tried: nothing is claimed of them"
         found = replace(found, status=OPEN, why=why)
     explained = [told(constants)] * bool(constants) + [told_by_chance(refusals)] * bool(refusals)
+    return with_learned(result, found, " ".join(explained))
+
+
+def with_learned(result: Result, found: ChanceResult, explained: str) -> Result:
+    """The result with what was learned of outcomes in the place of its model; ``explained``: what was added for it, in sentences."""
     return replace(
         result,
         model=found.model,
         why=found.why,
         counts=found.counts,
         outcomes=found,
-        invented=" ".join(explained),
+        invented=explained,
     )

@@ -111,9 +111,11 @@ def interrogate(
     import numpy as np
 
     from aam_vision.agents.guarded import GuardedAgent
+    from aam_vision.interrogation.chance.going_on import Begun
+    from aam_vision.interrogation.chance.refusals import told_by_chance
     from aam_vision.interrogation.chance.result import Options as ChanceOptions
     from aam_vision.interrogation.chance.result import most_steps
-    from aam_vision.interrogation.going_on import go_further, with_outcomes
+    from aam_vision.interrogation.going_on import go_further, with_learned, with_outcomes
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.budget import Budget
     from aam_vision.interrogation.task.loop import Interrupted
@@ -157,7 +159,9 @@ def interrogate(
     if options.get("chance"):
         nothing = replace(interrogation, budget=Budget(0, 0)).run(np.random.default_rng(seed))
         with one_thread():
-            return with_outcomes(agent, nothing, seed, outcomes)
+            begun = Begun(agent, nothing.transcript.initial)
+            found = with_outcomes(begun, np.random.default_rng(seed), outcomes)
+        return with_learned(nothing, found, told_by_chance(found.options.refusals))
     failure = None
     try:
         result = interrogation.run(np.random.default_rng(seed))

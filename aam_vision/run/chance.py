@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -12,11 +13,12 @@ import numpy as np
 from aam_vision.agents.journal import REFUSALS, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.cases import CaseKnowledge
-from aam_vision.interrogation.chance.interrogating import Watch, interrogate
+from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import Prior
 from aam_vision.interrogation.chance.refusals import told_by_chance
 from aam_vision.interrogation.chance.result import ChanceResult, Options, most_steps
+from aam_vision.interrogation.going_on import with_outcomes
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result
@@ -63,18 +65,22 @@ class ChanceRun:
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned. Raises AgentFailed: before there was anything to learn."""
         arguments, target = self._arguments, self.target
+
+        def refused(names: Sequence[str]) -> None:
+            journal.note(REFUSALS, list(names))
+
         agent: Agent = JournalledAgent(target.agent, journal, target.generators, target.crew)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
         refusals = () if self._prior is None else self._prior.refusals
-        journal.note(REFUSALS, list(refusals))
+        refused(refusals)
         options = options_of(arguments, Resources(arguments.max_seconds, MEGABYTES), self._prior)
         options = replace(options, at_a_time=width(target.copies), refusals=refusals)
         what = f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
         rng, progress = np.random.default_rng(arguments.seed), Progress()
         watch = progress_of(arguments, options, what, progress)
         with progress.never_silent("still making trials", quiet=arguments.quiet):
-            result = interrogate(looking or agent, rng, options, watch)
-        explained = told_by_chance(refusals) if refusals else ""
+            result = with_outcomes(looking or agent, rng, options, watch, refused)
+        explained = told_by_chance(result.options.refusals)
         told = figures(arguments, target, result, looking, None, perf_counter() - began, explained)
         return finish(folder, journal, target, result, told)
 

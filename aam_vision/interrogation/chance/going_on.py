@@ -12,12 +12,13 @@ from typing import Final
 
 import numpy as np
 
+from aam_vision.agents.counting import Counts
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.chance.interrogating import Watch, interrogate
 from aam_vision.interrogation.chance.refusals import with_refusals
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.chance.retelling import observed
-from aam_vision.interrogation.evidence.transcript import Course
+from aam_vision.interrogation.evidence.transcript import Course, Transcript
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
@@ -67,7 +68,8 @@ class Begun(AgentDecorator):
 
 def go_on(
     agent: Agent,
-    result: Result,
+    seen: Transcript,
+    spent: Counts,
     rng: np.random.Generator,
     options: Options | None = None,
     watch: Watch | None = None,
@@ -79,17 +81,18 @@ def go_on(
 
     Args:
         agent: that was interrogated.
-        result: with a diagnosis (``can_go_on``).
+        seen: what it was asked, and answered.
+        spent: what that cost.
         rng: for the agent's own walks.
         options: precision, and the budget of both together.
         watch: told after every step.
     """
-    options, spent = options or Options(), result.counts
+    options = options or Options()
     budget = Budget(options.max_queries, options.max_steps)
     rest = budget.rest(spent)
     left = replace(options, max_steps=rest.steps, max_queries=rest.queries, tries_on=False)
-    begun = Begun(agent, result.transcript.beginnings)
-    known = observed(with_refusals(result.transcript, options.refusals), course := Course())
+    begun = Begun(agent, seen.beginnings)
+    known = observed(with_refusals(seen, options.refusals), course := Course())
     found = interrogate(begun, rng, left, watch, known, course)
     found = replace(found, options=options, counts=spent + found.counts)
     why = budget.spent(found.counts, steps=1, queries=1) if found.status == BUDGET else ""

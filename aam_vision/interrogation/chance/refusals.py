@@ -42,7 +42,9 @@ def refused_by_chance(transcript: Transcript) -> tuple[str, ...]:
 
 
 def told_by_chance(names: Collection[str]) -> str:
-    """That refusals are an outcome, and why, in a sentence."""
+    """That refusals are an outcome, and why, in a sentence; empty if they are not."""
+    if not names:
+        return ""
     return (
         f"A refused step of {listed(tuple(names))} counts as one that changes nothing: nothing that may be required explains "
         "when it is refused."

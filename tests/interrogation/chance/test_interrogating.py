@@ -371,7 +371,7 @@ def test_an_agent_whose_steps_slip_is_learned_from_where_it_was_noticed(access: 
     assert can_go_on(result)
     seen = list(observed(result.transcript))
     before = asked.counts.steps
-    found = go_on(asked, result, np.random.default_rng(0), Options(0.1))
+    found = go_on(asked, result.transcript, result.counts, np.random.default_rng(0), Options(0.1))
     assert found.status == COMPLETE
     truth, _ = read()
     assert exact(found.model, truth)
@@ -384,7 +384,8 @@ def test_an_agent_whose_steps_slip_is_learned_from_where_it_was_noticed(access: 
 
 def test_an_effect_that_depends_on_a_condition_is_learned_as_cases() -> None:
     asked = faulty_agent("effect depends on own atom", Access.SETTABLE, 0)
-    found = go_on(asked, diagnosed(asked), np.random.default_rng(0), Options(0.1))
+    result = diagnosed(asked)
+    found = go_on(asked, result.transcript, result.counts, np.random.default_rng(0), Options(0.1))
     assert found.status == COMPLETE
     (changed,) = [one for one in found.model.actions if len(one.branches) > 1]
     assert (changed.header.name,) == asked.fault.actions
@@ -400,6 +401,12 @@ def test_what_is_hidden_or_changing_or_misread_is_not_taken_for_chance(family: s
 def test_the_budget_is_that_of_both_together(left: int) -> None:
     asked = CountingAgent(agent(Access.RESET))
     result = diagnosed(asked)
-    found = go_on(asked, result, np.random.default_rng(0), Options(0.1, max_steps=result.counts.steps + left))
+    found = go_on(
+        asked,
+        result.transcript,
+        result.counts,
+        np.random.default_rng(0),
+        Options(0.1, max_steps=result.counts.steps + left),
+    )
     assert found.status == BUDGET
     assert found.counts.steps == result.counts.steps + left

@@ -136,15 +136,18 @@ class Balky(AgentDecorator):
         return ()
 
 
+@pytest.mark.parametrize("chance", [False, True])
 @pytest.mark.parametrize("seed", range(scaled(3)))
-def test_an_agent_that_refuses_one_action_by_chance_is_learned(seed: int, tmp_path: Path) -> None:
+def test_an_agent_that_refuses_one_action_by_chance_is_learned(
+    seed: int, chance: bool, tmp_path: Path
+) -> None:
     """That was weighed as if each action were refused by mistake as often as any other."""
     (tmp_path / "domain.pddl").write_text(BALL)
     model = read_domain(tmp_path / "domain.pddl")
     objects = Objects(dict.fromkeys(("a", "b", "c"), "room"), model.vocabulary.types)
     begins = State(frozenset({Atom("at", ("a",)), Atom("ball-in", ("b",)), Atom("free", ())}), objects)
     agent = Balky(SymbolicAgent(model, [begins], Access.RESET), seed)
-    found = aam_vision.interrogate(agent, seed=seed, within=0.25, max_steps=1200, raises=False)
+    found = aam_vision.interrogate(agent, seed=seed, within=0.25, max_steps=800, chance=chance, raises=False)
     assert isinstance(found.outcomes, ChanceResult)
     assert found.invented.startswith("A refused step of go counts as one that changes nothing")
     go, *others = found.outcomes.actions
