@@ -170,8 +170,10 @@ def _weighed(ending: Ending) -> tuple[str, ...]:
         return ()
     if ending.invented or ending.changed:
         return ("Looks err, so each situation was looked at until it was certain: nothing is proven.",)
-    why = "" if ending.diagnosis is None else f" ({ending.diagnosis.why})"
-    return (f"The answers were weighed{why}: nothing is proven, and everything has a probability.",)
+    found = ending.diagnosis
+    why, further = ("", "") if found is None else (f" ({found.why})", found.further)
+    told = f"The answers were weighed{why}: nothing is proven, and everything has a probability."
+    return (told, further) if further else (told,)
 
 
 def _went_on(ending: Ending) -> tuple[str, ...]:

@@ -156,3 +156,31 @@ def test_an_agent_that_refuses_one_action_by_chance_is_learned(
     assert all(one.low <= 0.3 <= one.high or one.low <= 0.7 <= one.high for one in often)
     assert not any(case.outcomes[1:] for other in others for case in other.cases)
     assert not any(one.side_effects for one in found.outcomes.actions)
+
+
+class Lazy(AgentDecorator):
+    """It refuses to go every third time."""
+
+    def __init__(self, agent: Agent) -> None:
+        super().__init__(agent)
+        self._times = 0
+
+    def ask(self, query: Query) -> Response:
+        for number, step in enumerate(query.plan):
+            self._times += step.name == "go"
+            if step.name == "go" and self._times % 3 == 0:
+                return super().ask(Query(query.initial, query.plan[:number], query.goes_on))
+        return super().ask(query)
+
+
+def test_what_comes_in_cycles_is_no_outcome_and_that_is_told(tmp_path: Path) -> None:
+    """Its answers are weighed; that refusals are no errors, either, is told beside."""
+    (tmp_path / "domain.pddl").write_text(BALL)
+    model = read_domain(tmp_path / "domain.pddl")
+    objects = Objects(dict.fromkeys(("a", "b", "c"), "room"), model.vocabulary.types)
+    begins = State(frozenset({Atom("at", ("a",)), Atom("ball-in", ("b",)), Atom("free", ())}), objects)
+    found = aam_vision.interrogate(Lazy(SymbolicAgent(model, [begins], Access.SETTABLE)), exam=60)
+    assert found.status == "open"
+    assert found.outcomes is None
+    for text in (str(found), found.diagnosis.further if found.diagnosis is not None else ""):
+        assert "refusals of go among them" in " ".join(text.split())
