@@ -270,8 +270,9 @@ def with_outcomes(
     seen = Transcript(agent.vocabulary, agent.headers, agent.access, tuple(agent.initial()), ())
     recorded = RecordingAgent(agent, seen)
     found = interrogate(recorded, rng, options, watch)
-    names = refused_by_chance(with_refusals(recorded.transcript, options.refusals))
-    if found.status != NOT_STRIPS or not names:
+    if found.status != NOT_STRIPS:
+        return found
+    if not (names := refused_by_chance(with_refusals(recorded.transcript, options.refusals))):
         return found
     with_names = replace(options, refusals=(*options.refusals, *names))
     refused(with_names.refusals)
@@ -295,8 +296,8 @@ def _with_outcomes(diagnosed: Diagnosed, options: Options, watch: Watch | None, 
     if merged and found.complete:
         why = f"steps of {listed(merged)} that name {' or '.join(constants)} were not tried: nothing is claimed of them"
         found = replace(found, status=OPEN, why=why)
-    explained = [told(constants)] * bool(constants) + [told_by_chance(refusals)] * bool(refusals)
-    return with_learned(result, found, " ".join(explained))
+    explained = [told(constants)] * bool(constants) + [told_by_chance(refusals)]
+    return with_learned(result, found, " ".join(filter(None, explained)))
 
 
 def with_learned(result: Result, found: ChanceResult, explained: str) -> Result:

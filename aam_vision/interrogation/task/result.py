@@ -546,8 +546,9 @@ def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
     if ended.doubt and ended.doubt not in ended.why:
         found.append(("in doubt", f"everything: {ended.doubt}"))
     if ended.diagnosis is not None:
-        told = [ended.diagnosis.why, *([ended.diagnosis.further] if ended.diagnosis.further else [])]
-        found += [("diagnosis" if not number else "", text) for number, text in enumerate(told)]
+        found.append(("diagnosis", ended.diagnosis.why))
+        if ended.diagnosis.further:
+            found.append(("", ended.diagnosis.further))
     if ended.invented:
         found.append(("explained", ended.invented))
     if ended.changed:

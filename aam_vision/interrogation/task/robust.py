@@ -328,9 +328,8 @@ class _Stages:
         curve = doubted.result.curve if doubted is not None else ()
         policy, half = setup.afresh(), setup.budget.half(steady.counts)
         if doubted is not None and half is not None and not _chance_showed(doubted, doubted.result):
-            most = (
-                steady.counts.steps + half
-            )  # where none errs until then, it is no error that has to be explained
+            # where no answer errs until then, it is no error that has to be explained
+            most = steady.counts.steps + half
             policy = Until(policy, lambda: SPARED if steady.counts.steps >= most and not steady.erred else "")
         result = self._certain(steady, policy)
         result = replace(
